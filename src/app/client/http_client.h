@@ -1,0 +1,49 @@
+// A small blocking HTTP/1.1 client: one connection, kept open between calls. Not for several
+// threads at once: each thread has its own. Repeats nothing by itself: whether a call may be sent
+// again is the caller's to know.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "app/client/url.h"
+#include "base/result.h"
+#include "base/time.h"
+
+namespace penstock::app {
+
+struct HttpClientOptions {
+  Url url;
+  std::string token;    // sent as a bearer token; empty = none
+  std::string ca_file;  // PEM; certificates to trust instead of the machine's own; empty = those
+  Millis connect_timeout = Seconds{5};
+  Millis answer_timeout = Seconds{30};  // from the request to the end of the answer
+};
+
+struct HttpCall {
+  std::string method = "GET";
+  std::string target;  // path and query
+  std::string body = {};
+  std::string content_type = "application/json";  // of the body
+};
+
+struct HttpAnswer {
+  int status = 0;
+  std::string body;
+  std::optional<Millis> retry_after;  // the header, when it is a whole number of seconds
+};
+
+class HttpClient {
+ public:
+  // A CA file that cannot be used is `invalid`. Connects at the first call.
+  static Result<std::unique_ptr<HttpClient>> make(HttpClientOptions options);
+  virtual ~HttpClient() = default;
+
+  // Any status is an answer. `unavailable`: not connected, nothing was sent or the connection
+  // broke; `timeout`: the outcome is unknown.
+  virtual Result<HttpAnswer> call(const HttpCall& call) = 0;
+};
+
+}  // namespace penstock::app

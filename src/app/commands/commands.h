@@ -1,0 +1,24 @@
+// The commands of `penstock`, each in a file of its own.
+#pragma once
+
+#include "app/cli/command_line.h"
+
+namespace penstock::app {
+
+void add_serve(Command root);
+void add_check_config(Command root);
+void add_migrate(Command root);
+void add_version(Command root);
+void add_slots(Command root);
+void add_windows(Command root);
+void add_config(Command root);
+void add_export(Command root);
+
+// Parts of add_slots.
+void add_slots_prune(Command slots);
+void add_slots_import(Command slots);
+
+// Builds the command line, runs it, gives the exit code.
+int run_penstock(int argc, const char* const* argv);
+
+}  // namespace penstock::app

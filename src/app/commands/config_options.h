@@ -1,0 +1,30 @@
+// The options by which commands find their settings: --config and the flags of the table.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/cli/command_line.h"
+#include "app/config/load.h"
+
+namespace penstock::app {
+
+class ConfigOptions {
+ public:
+  // All flags of the table, or only the one of `only_key` ("data-dir"). This object must live until
+  // the command has run.
+  void add_to(Command& command, std::string_view only_key = {});
+
+  // Loads the config; prints every problem to standard error and gives nothing when there is one.
+  std::optional<LoadedConfig> load(bool read_secret_files) const;
+
+  const std::string& file() const noexcept { return file_; }
+
+ private:
+  std::string file_;
+  std::deque<FlagValue> flags_;  // stable addresses: the command line writes into `text`
+};
+
+}  // namespace penstock::app

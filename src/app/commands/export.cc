@@ -1,0 +1,160 @@
+#include <fmt/format.h>
+
+#include <limits>
+#include <memory>
+
+#include "app/cli/exit_code.h"
+#include "app/cli/output_file.h"
+#include "app/commands/client_options.h"
+#include "app/commands/commands.h"
+#include "app/commands/config_options.h"
+#include "app/commands/export_rows.h"
+#include "app/stores.h"
+#include "runtime/system_clock.h"
+
+namespace penstock::app {
+namespace {
+
+constexpr std::size_t kPageRows = 4'096;  // under 1 MiB at a time, whatever the store holds
+
+struct Arguments {
+  ConfigOptions config;
+  std::string format = "ndjson";
+  std::string output = "-";
+  std::string event_prefix;
+
+  ExportFormat parsed_format() const {
+    return format == "csv" ? ExportFormat::csv : ExportFormat::ndjson;
+  }
+};
+
+// Slots in the order of their event ids; with a prefix, only those that begin with it.
+Result<std::uint64_t> export_slots(const store::Backend& store, const Arguments& arguments,
+                                   OutputFile& out) {
+  const ExportFormat format = arguments.parsed_format();
+  std::string rows(format == ExportFormat::csv ? kSlotCsvHeader : "");
+  std::uint64_t count = 0;
+  const std::string& prefix = arguments.event_prefix;
+  EventId after = EventId::trusted(prefix);
+  if (!prefix.empty()) {  // scan() begins after its argument, and the prefix may be an id itself
+    const auto exact = store.slots->find({&after, 1});
+    if (!exact) return std::unexpected(exact.error());
+    if (const std::optional<core::Slot>& slot = exact->front()) {
+      append_row(rows, format, *slot);
+      ++count;
+    }
+  }
+  for (bool more = true; more;) {
+    const auto page = store.slots->scan(after, kPageRows);
+    if (!page) return std::unexpected(page.error());
+    more = page->size() == kPageRows;
+    for (const core::Slot& slot : *page) {
+      if (!slot.event.str().starts_with(prefix)) {
+        more = false;
+        break;
+      }
+      append_row(rows, format, slot);
+      ++count;
+    }
+    if (!page->empty()) after = page->back().event;
+    if (const Result<void> written = out.write(rows); !written) {
+      return std::unexpected(written.error());
+    }
+    rows.clear();
+  }
+  return count;
+}
+
+// All versions of every config, newest first, in the order of their names.
+Result<std::uint64_t> export_configs(const store::Backend& store, const Arguments& arguments,
+                                     OutputFile& out) {
+  const ExportFormat format = arguments.parsed_format();
+  std::string rows(format == ExportFormat::csv ? kConfigCsvHeader : "");
+  std::uint64_t count = 0;
+  ConfigName after;
+  for (bool more = true; more;) {
+    const auto page = store.slot_configs->list(after, kPageRows);
+    if (!page) return std::unexpected(page.error());
+    more = page->size() == kPageRows;
+    for (const core::SlotConfig& active : *page) {
+      const auto versions =
+          store.slot_configs->history(active.name, std::numeric_limits<std::size_t>::max());
+      if (!versions) return std::unexpected(versions.error());
+      for (const core::SlotConfig& version : *versions) append_row(rows, format, version);
+      count += versions->size();
+      after = active.name;
+      if (const Result<void> written = out.write(rows); !written) {
+        return std::unexpected(written.error());
+      }
+      rows.clear();
+    }
+  }
+  if (const Result<void> written = out.write(rows); !written) {  // a header without rows
+    return std::unexpected(written.error());
+  }
+  return count;
+}
+
+using Export = Result<std::uint64_t> (*)(const store::Backend&, const Arguments&, OutputFile&);
+
+int run(const Arguments& arguments, Export export_all) {
+  const std::optional<LoadedConfig> loaded = arguments.config.load(false);
+  if (!loaded) return kExitUsage;
+  const runtime::SystemClock clock;
+  const auto stores = Stores::open(loaded->config, clock, nullptr, StoreUse::slots_command);
+  if (!stores) return print_error(stores.error().what), kExitFailed;
+  Result<OutputFile> out = OutputFile::open(arguments.output);
+  if (!out) return print_error(out.error().what), kExitFailed;
+  const Result<std::uint64_t> count = export_all(stores->slots(), arguments, *out);
+  if (!count) return print_error(count.error().what), kExitFailed;
+  if (const Result<void> closed = out->close(); !closed) {
+    return print_error(closed.error().what), kExitFailed;
+  }
+  fmt::print(stderr, "exported {} rows\n", *count);
+  return kExitOk;
+}
+
+void add_common(Command& command, Arguments& arguments) {
+  arguments.config.add_to(command, "data-dir");
+  command.option({.names = "--format",
+                  .value_name = "ndjson|csv",
+                  .help = "Form of the rows; names are those of the API",
+                  .check = [](const std::string& text) -> Result<void> {
+                    if (text == "ndjson" || text == "csv") return {};
+                    return fail(ErrorKind::invalid, "must be ndjson or csv");
+                  }},
+                 arguments.format);
+  command.option({.names = "--output", .value_name = "FILE", .help = "- is standard output"},
+                 arguments.output);
+}
+
+}  // namespace
+
+void add_export(Command root) {
+  Command group = root.add(
+      "export",
+      "Write what the store holds as NDJSON or CSV.\n"
+      "A daemon on the embedded store must be stopped before; PostgreSQL is read beside it.",
+      {});
+
+  Command slots = group.add("slots", "Write all slots, ordered by event id.",
+                            {"penstock export slots > slots.ndjson",
+                             "penstock export slots --data-dir /var/lib/penstock --format csv "
+                             "--output slots.csv",
+                             "penstock export slots --event-prefix order-"});
+  const auto for_slots = std::make_shared<Arguments>();
+  add_common(slots, *for_slots);
+  slots.option({.names = "--event-prefix",
+                .value_name = "TEXT",
+                .help = "Only events whose id begins with this"},
+               for_slots->event_prefix);
+  slots.action([for_slots] { return run(*for_slots, export_slots); });
+
+  Command configs = group.add("config", "Write all versions of all slot configs, newest first.",
+                              {"penstock export config", "penstock export config --format csv"});
+  const auto for_configs = std::make_shared<Arguments>();
+  add_common(configs, *for_configs);
+  configs.action([for_configs] { return run(*for_configs, export_configs); });
+}
+
+}  // namespace penstock::app

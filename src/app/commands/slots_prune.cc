@@ -1,0 +1,114 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+#include <optional>
+
+#include "app/cli/exit_code.h"
+#include "app/cli/interrupt.h"
+#include "app/cli/time_argument.h"
+#include "app/commands/client_options.h"
+#include "app/commands/commands.h"
+#include "app/commands/config_options.h"
+#include "app/commands/export_rows.h"
+#include "app/slot_archive.h"
+#include "app/stores.h"
+#include "runtime/system_clock.h"
+
+namespace penstock::app {
+namespace {
+
+struct Arguments {
+  ConfigOptions config;
+  std::string before;
+  std::string output;
+  std::string format = "ndjson";
+  bool forget = false;
+};
+
+// How far it is, on a terminal only.
+void show_progress(std::uint64_t slots) {
+  static const bool on_terminal = ::isatty(STDERR_FILENO) == 1;
+  if (on_terminal) fmt::print(stderr, "\r{} slots taken out", slots);
+}
+
+int run(const Arguments& arguments) {
+  if (arguments.forget != arguments.output.empty()) {
+    print_error("give either --output FILE, to move old slots there, or --delete");
+    return kExitUsage;
+  }
+  const std::optional<LoadedConfig> loaded = arguments.config.load(false);
+  if (!loaded) return kExitUsage;
+  const runtime::SystemClock clock;
+  const Result<Instant> before = parse_time_argument(arguments.before, clock.now());
+  if (!before) return print_error("--before " + before.error().what), kExitUsage;
+  const auto stores = Stores::open(loaded->config, clock, nullptr, StoreUse::slots_command);
+  if (!stores) return print_error(stores.error().what), kExitFailed;
+  const store::Backend backend = stores->slots();
+  if (backend.slot_retention == nullptr) {
+    print_error("the " + backend.name + " store does not prune slots");
+    return kExitFailed;
+  }
+
+  const Interrupt interrupt;
+  SlotArchive archive(arguments.output,
+                      arguments.format == "csv" ? ExportFormat::csv : ExportFormat::ndjson);
+  std::uint64_t moved = 0;
+  const auto report = backend.slot_retention->prune(
+      {.before = *before},
+      [&](std::span<const core::Slot> slots) -> Result<void> {
+        if (!arguments.forget) {
+          if (Result<void> kept = archive.add(slots); !kept) return kept;
+        }
+        moved += slots.size();
+        show_progress(moved);
+        return {};
+      },
+      [&] { return interrupt.happened(); });
+  if (!report) {
+    print_error(fmt::format("{} ({} slots were taken out before)", report.error().what, moved));
+    return kExitFailed;
+  }
+  fmt::print(stderr, "\r{} {} slots and {} window counters\n",
+             arguments.forget ? "deleted" : "moved", report->slots, report->windows);
+  return interrupt.happened() ? kExitInterrupted : kExitOk;
+}
+
+}  // namespace
+
+void add_slots_prune(Command slots) {
+  Command command = slots.add(
+      "prune",
+      "Take slots of windows that ended before a time out of the store, into a file or for good.\n"
+      "Works in small steps beside running daemons on PostgreSQL; a daemon on the embedded store "
+      "must\n"
+      "be stopped before. Each slot is in the file before the store forgets it. An event that was "
+      "taken\n"
+      "out is unknown from then on: its id may be assigned anew.",
+      {"penstock slots prune --before now-P90D --output slots-old.ndjson",
+       "penstock slots prune --before 2025-01-01T00:00:00Z --output slots-2024.csv --format csv",
+       "penstock slots prune --before now-P30D --delete"});
+  const auto arguments = std::make_shared<Arguments>();
+  command.option({.names = "--before",
+                  .value_name = "TIME",
+                  .help = "Windows that have ended by then: 2025-06-01T12:00:00Z, now, now-P90D",
+                  .required = true},
+                 arguments->before);
+  command.option({.names = "--output",
+                  .value_name = "FILE",
+                  .help = "New file for the slots; one that exists is not touched"},
+                 arguments->output);
+  command.option({.names = "--format",
+                  .value_name = "ndjson|csv",
+                  .help = "Form of the file",
+                  .check = [](const std::string& text) -> Result<void> {
+                    if (text == "ndjson" || text == "csv") return {};
+                    return fail(ErrorKind::invalid, "must be ndjson or csv");
+                  }},
+                 arguments->format);
+  command.flag("--delete", "Keep no copy", arguments->forget);
+  arguments->config.add_to(command, "data-dir");
+  command.action([arguments] { return run(*arguments); });
+}
+
+}  // namespace penstock::app

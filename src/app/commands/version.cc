@@ -1,0 +1,64 @@
+#include <fmt/format.h>
+
+#include <openssl/crypto.h>
+#include <boost/version.hpp>
+#include <memory>
+
+#include "app/cli/exit_code.h"
+#include "app/commands/commands.h"
+#include "wire/json.h"
+
+// RocksDB's headers belong to store/embedded; this one function tells which library was loaded.
+namespace rocksdb {
+std::string GetRocksVersionAsString(bool with_patch);
+}
+
+namespace penstock::app {
+namespace {
+
+#ifdef PENSTOCK_COMMIT
+constexpr const char* kCommit = PENSTOCK_COMMIT;
+#else
+constexpr const char* kCommit = "";  // built outside a repository
+#endif
+
+void print(bool json) {
+  const std::string compiler = fmt::format("GCC {}", __VERSION__);
+  const std::string boost = fmt::format("{}.{}.{}", BOOST_VERSION / 100'000,
+                                        BOOST_VERSION / 100 % 1'000, BOOST_VERSION % 100);
+  const std::string rocks = rocksdb::GetRocksVersionAsString(true);
+  const std::string openssl = OpenSSL_version(OPENSSL_VERSION_STRING);
+  if (!json) {
+    fmt::print("penstock {}{}{}\n", PENSTOCK_VERSION, *kCommit == '\0' ? "" : " commit ", kCommit);
+    fmt::print("{}, RocksDB {}, Boost {}, OpenSSL {}\n", compiler, rocks, boost, openssl);
+    return;
+  }
+  wire::JsonWriter out;
+  out.begin_object().member("version", PENSTOCK_VERSION).key("commit");
+  if (*kCommit == '\0') {
+    out.null();
+  } else {
+    out.value(kCommit);
+  }
+  out.member("compiler", compiler)
+      .member("rocksdb", rocks)
+      .member("boost", boost)
+      .member("openssl", openssl)
+      .end_object();
+  fmt::print("{}\n", out.str());
+}
+
+}  // namespace
+
+void add_version(Command root) {
+  Command command = root.add("version", "Print the version, and what it was built with.",
+                             {"penstock version", "penstock version --json"});
+  const auto json = std::make_shared<bool>(false);
+  command.flag("--json", "Print one JSON object", *json);
+  command.action([json] {
+    print(*json);
+    return static_cast<int>(kExitOk);
+  });
+}
+
+}  // namespace penstock::app

@@ -1,0 +1,167 @@
+#include "app/compose.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <optional>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "app/compose_throttle.h"
+#include "app/slot_archive.h"
+#include "app/stores.h"
+#include "base/iso8601.h"
+#include "front/http/server.h"
+#include "front/http/slot_routes.h"
+#include "front/http/system_routes.h"
+#include "front/http/throttle_admin_routes.h"
+#include "front/resp/server.h"
+#include "runtime/metrics.h"
+#include "service/slots/retention_schedule.h"
+#include "service/slots/slot_service.h"
+#include "store/backend.h"
+
+namespace penstock::app {
+namespace {
+
+std::uint64_t random_seed() {
+  std::random_device device;
+  return (static_cast<std::uint64_t>(device()) << 32) | device();
+}
+
+constexpr std::size_t kWaitingThreads = 16;
+
+// Every configured feature must find its port, or the daemon does not start.
+Result<void> require_slots(const store::Backend& backend) {
+  if (backend.slots != nullptr && backend.slot_configs != nullptr) return {};
+  return fail(ErrorKind::invalid, "the " + backend.name + " store cannot hold slots");
+}
+
+std::string format_address(const std::string& host, std::uint16_t port) {
+  const bool ipv6 = host.find(':') != std::string::npos;
+  return (ipv6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+class ComposedDaemon final : public Daemon {
+ public:
+  ComposedDaemon(const Config& config, const Clock& clock, Log& log)
+      : config_(config), clock_(clock), log_(log) {}
+  ~ComposedDaemon() override { stop(); }
+
+  Result<void> start() {
+    auto stores = Stores::open(config_, clock_, &log_, StoreUse::daemon);
+    if (!stores) return std::unexpected(stores.error());
+    stores_.emplace(std::move(*stores));
+    const store::Backend backend = stores_->slots();
+    if (Result<void> able = require_slots(backend); !able) return able;
+
+    slots_ = std::make_unique<service::SlotService>(
+        service::SlotServiceOptions{.default_config = config_.slots.default_config_name,
+                                    .max_delay = config_.slots.max_delay,
+                                    .queue_max = config_.slots.queue_max,
+                                    .batch_max = config_.slots.batch_max,
+                                    .writers = writers()},
+        *backend.slots, *backend.slot_configs, clock_, log_, metrics_, random_seed(),
+        backend.changes);
+
+    if (Result<void> scheduled = schedule_retention(backend); !scheduled) return scheduled;
+
+    std::vector<front::Route> routes;
+    std::vector<front::ReadyCheck> checks;
+    for (const store::Backend& each : stores_->all()) {
+      checks.push_back({"store." + each.name, [health = each.health] { return health->check(); }});
+    }
+    front::add_system_routes(routes, std::move(checks), metrics_);
+    front::add_slot_routes(routes, *slots_, clock_);
+    front::add_slot_config_routes(routes, *slots_, clock_);
+    const store::Backend limits = stores_->throttle();
+    front::add_status_route(routes,
+                            {.version = PENSTOCK_VERSION,
+                             .store = limits.name,
+                             .check = [health = limits.health] { return health->check(); }});
+    auto throttle = ThrottlePart::start(config_.throttle, limits, clock_, log_, metrics_, routes);
+    if (!throttle) return std::unexpected(throttle.error());
+    throttle_ = std::move(*throttle);
+    auto server = front::HttpServer::start(config_.http, std::move(routes), clock_, log_, metrics_);
+    if (!server) return std::unexpected(server.error());
+    server_ = std::move(*server);
+    return start_resp();
+  }
+
+  std::string http_address() const override {
+    return format_address(config_.http.address, server_->port());
+  }
+
+  std::string resp_address() const override {
+    return resp_ ? format_address(config_.resp.address, resp_->port()) : "";
+  }
+
+  void stop() override {
+    if (resp_) resp_->stop();
+    if (server_) server_->stop();
+    if (retention_) retention_->stop();
+    if (slots_) slots_->stop();
+    if (throttle_) throttle_->stop();
+  }
+
+ private:
+  Result<void> start_resp() {
+    if (config_.resp.address.empty()) return {};
+    front::RespOptions options = config_.resp;
+    // Each thread waits for the engine on its own: enough of them make batches worth their way.
+    if (options.threads == 0 && throttle_->is_shared()) options.threads = kWaitingThreads;
+    auto server = front::RespServer::start(options, throttle_->limits(), log_, metrics_);
+    if (!server) return std::unexpected(server.error());
+    resp_ = std::move(*server);
+    return {};
+  }
+
+  Result<void> schedule_retention(const store::Backend& backend) {
+    if (!config_.slots.keep) return {};
+    if (backend.slot_retention == nullptr) {
+      return fail(ErrorKind::invalid, "the " + backend.name + " store cannot prune slots");
+    }
+    retention_ = std::make_unique<service::RetentionSchedule>(
+        service::RetentionOptions{.keep = *config_.slots.keep,
+                                  .interval = config_.slots.prune_interval},
+        *backend.slot_retention, [this] { return archive_sink(); }, clock_, log_, metrics_);
+    return {};
+  }
+
+  // A file of its own for each run; the process id keeps nodes on one folder apart.
+  store::SlotRetention::Sink archive_sink() const {
+    if (config_.slots.archive_dir.empty()) return nullptr;
+    const std::string name =
+        fmt::format("slots-{}-{}.ndjson", format_instant(clock_.now()), getpid());
+    return [archive = std::make_shared<SlotArchive>(config_.slots.archive_dir / name,
+                                                    ExportFormat::ndjson)](
+               std::span<const core::Slot> slots) { return archive->add(slots); };
+  }
+
+  // The embedded store has one writer; PostgreSQL works on as many batches as it has connections.
+  std::size_t writers() const {
+    return config_.slots.store == StoreChoice::postgres ? config_.postgres.connections : 1;
+  }
+
+  const Config config_;
+  const Clock& clock_;
+  Log& log_;
+  runtime::Metrics metrics_;
+  std::optional<Stores> stores_;
+  std::unique_ptr<service::SlotService> slots_;
+  std::unique_ptr<service::RetentionSchedule> retention_;
+  std::unique_ptr<ThrottlePart> throttle_;
+  std::unique_ptr<front::HttpServer> server_;
+  std::unique_ptr<front::RespServer> resp_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Daemon>> Daemon::start(const Config& config, const Clock& clock, Log& log) {
+  auto daemon = std::make_unique<ComposedDaemon>(config, clock, log);
+  if (Result<void> started = daemon->start(); !started) return std::unexpected(started.error());
+  return daemon;
+}
+
+}  // namespace penstock::app

@@ -1,0 +1,29 @@
+// Puts a daemon together from its settings: the only room that names concrete backends.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "app/config/config.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "base/time.h"
+
+namespace penstock::app {
+
+// A running daemon. Members are made in start() and unmade in reverse: the front first, so that no
+// request finds its service gone; the store last, so that all that was acknowledged is on disk.
+class Daemon {
+ public:
+  // `clock` and `log` must outlive the daemon.
+  static Result<std::unique_ptr<Daemon>> start(const Config& config, const Clock& clock, Log& log);
+  virtual ~Daemon() = default;
+
+  virtual std::string http_address() const = 0;  // "127.0.0.1:8080"
+  virtual std::string resp_address() const = 0;  // "127.0.0.1:6380"; empty = not served
+  // Stops accepting, finishes what is in flight, flushes. Blocks; idempotent.
+  virtual void stop() = 0;
+};
+
+}  // namespace penstock::app

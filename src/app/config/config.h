@@ -1,0 +1,101 @@
+// The settings of one daemon, as checked values: what load_config() gives. Plain data; made once at
+// start-up, const from then on.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "base/ids.h"
+#include "base/log.h"
+#include "base/time.h"
+#include "core/policy/policy_rules.h"
+#include "front/http/server.h"
+#include "front/resp/server.h"
+#include "wire/filter_keys.h"
+
+namespace penstock::app {
+
+enum class LogFormatChoice { automatic, text, json };
+enum class StoreChoice { embedded, postgres, mariadb, redis };
+
+struct AuthConfig {
+  bool none = false;  // `auth: none`: the operator wrote out that no token is wanted
+  std::filesystem::path admin_token_file;  // empty = not set
+  std::filesystem::path api_token_file;
+  bool open_metrics = false;  // health and metrics without a token on a non-loopback address too
+};
+
+struct LogConfig {
+  LogLevel level = LogLevel::info;
+  LogFormatChoice format = LogFormatChoice::automatic;
+
+  // `automatic` is text when `fd` is a terminal, else JSON.
+  LogFormat format_for(int fd) const noexcept;
+};
+
+struct EmbeddedStoreConfig {
+  bool relaxed_durability = false;  // answers may leave before their batch is synced to disk
+  std::size_t cache_bytes = 0;
+};
+
+struct PostgresConfig {
+  std::string url;       // libpq URI or keywords; empty = not set
+  std::string password;  // of the password file; empty = as libpq finds it
+  std::size_t connections = 0;
+  Millis deadline{0};
+};
+
+struct MariadbConfig {
+  std::string url;       // mysql://…; empty = not set
+  std::string password;  // of the password file; empty = as the URL says
+  std::size_t connections = 0;
+};
+
+struct RedisConfig {
+  std::string url;       // redis:// or rediss://; empty = not set
+  std::string password;  // of the password file; empty = as the URL says
+  bool cluster = false;
+  std::size_t connections = 0;
+  std::filesystem::path ca_file;  // empty = the system's
+};
+
+struct SlotsConfig {
+  StoreChoice store = StoreChoice::embedded;  // when not given: PostgreSQL if it has a URL
+  ConfigName default_config_name;
+  Millis max_delay{0};
+  std::size_t queue_max = 0;   // requests waiting for the store; more are refused at once
+  std::size_t batch_max = 0;   // requests in one atomic step of the store
+  std::optional<Millis> keep;  // after the end of their window; not set = for ever
+  Millis prune_interval{0};
+  std::filesystem::path archive_dir;  // empty = no copy of what is pruned
+};
+
+struct ThrottleConfig {
+  StoreChoice store = StoreChoice::embedded;  // when not given: PostgreSQL if it has a URL
+  Millis deadline{0};                         // of a decision by a shared engine
+  std::size_t batches = 1;  // on their way to it at once: its number of connections
+  std::size_t max_keys = 0;                   // keys with usage in memory
+  Millis save_interval{0};                    // between two savings of the usage to the store
+  core::PolicyDraft default_policy = core::default_policy_draft();
+  wire::FilterRules filter;
+  bool tokens_remaining = false;  // the gauge per policy
+};
+
+// Members have no defaults of their own where the table in keys.cc gives one.
+struct Config {
+  front::HttpOptions http;  // address, limits, TLS and the tokens themselves: ready for the server
+  front::RespOptions resp;  // with its password; no address = no such server
+  std::filesystem::path data_dir;
+  AuthConfig auth;
+  LogConfig log;
+  EmbeddedStoreConfig embedded;
+  PostgresConfig postgres;
+  MariadbConfig mariadb;
+  RedisConfig redis;
+  SlotsConfig slots;
+  ThrottleConfig throttle;
+};
+
+}  // namespace penstock::app

@@ -1,0 +1,368 @@
+#include "app/config/keys.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "app/config/throttle_values.h"
+#include "core/limits/rate.h"
+#include "core/policy/policy_rules.h"
+#include "core/slots/slot_config.h"
+
+namespace penstock::app {
+namespace {
+
+constexpr std::int64_t kKiB = 1024;
+constexpr std::int64_t kMiB = 1024 * kKiB;
+constexpr std::int64_t kGiB = 1024 * kMiB;
+
+constexpr ValueType boolean() { return {.kind = ValueKind::boolean}; }
+constexpr ValueType path() { return {.kind = ValueKind::path}; }
+constexpr ValueType connection() { return {.kind = ValueKind::connection}; }
+constexpr ValueType id() { return {.kind = ValueKind::id}; }
+constexpr ValueType listen() { return {.kind = ValueKind::listen}; }
+constexpr ValueType count(std::int64_t min, std::int64_t max) {
+  return {.kind = ValueKind::count, .min = min, .max = max};
+}
+constexpr ValueType bytes(std::int64_t min, std::int64_t max) {
+  return {.kind = ValueKind::bytes, .min = min, .max = max};
+}
+constexpr ValueType duration(Millis min, Millis max) {
+  return {.kind = ValueKind::duration, .min = min.count(), .max = max.count()};
+}
+constexpr ValueType of(ValueKind kind) { return {.kind = kind}; }
+constexpr ValueType choice(std::string_view choices) {
+  return {.kind = ValueKind::choice, .choices = choices};
+}
+
+// Below 100 ms an honest client on a slow link is cut off; beyond an hour a time-out protects
+// nothing.
+constexpr ValueType kTimeout = duration(Millis{100}, std::chrono::hours{1});
+
+const std::string& text(const Value& v) { return std::get<std::string>(v); }
+std::size_t size(const Value& v) { return static_cast<std::size_t>(std::get<std::int64_t>(v)); }
+Millis millis(const Value& v) { return std::get<Millis>(v); }
+
+LogLevel level_of(std::string_view name) {
+  if (name == "debug") return LogLevel::debug;
+  if (name == "warn") return LogLevel::warn;
+  if (name == "error") return LogLevel::error;
+  return name == "off" ? LogLevel::off : LogLevel::info;
+}
+
+StoreChoice store_of(std::string_view name) {
+  if (name == "postgres") return StoreChoice::postgres;
+  if (name == "mariadb") return StoreChoice::mariadb;
+  return name == "redis" ? StoreChoice::redis : StoreChoice::embedded;
+}
+
+LogFormatChoice format_of(std::string_view name) {
+  if (name == "text") return LogFormatChoice::text;
+  return name == "json" ? LogFormatChoice::json : LogFormatChoice::automatic;
+}
+
+// clang-format off: one entry reads like a row
+const std::array kKeys{
+    Key{"http.listen", listen(), "127.0.0.1:8080",
+        "Address and port to serve HTTP on; port 0 picks a free one. An address that other machines "
+        "can reach needs both tokens, or `auth: none`.", "--http",
+        [](Config& c, const Value& v) {
+          const auto& at = std::get<ListenAddress>(v);
+          c.http.address = at.address;
+          c.http.port = at.port;
+        }},
+    Key{"http.threads", count(0, 1024), "0",
+        "Threads that serve HTTP; 0 is one per core.", "",
+        [](Config& c, const Value& v) { c.http.threads = size(v); }},
+    Key{"http.header-bytes-max", bytes(kKiB, kMiB), "16KiB",
+        "Largest request line and headers together; more is 431.", "",
+        [](Config& c, const Value& v) { c.http.limits.header_bytes = size(v); }},
+    Key{"http.body-bytes-max", bytes(kKiB, kGiB), "1MiB",
+        "Largest request body; more is 413.", "",
+        [](Config& c, const Value& v) { c.http.limits.body_bytes = size(v); }},
+    Key{"http.batch-body-bytes-max", bytes(kKiB, kGiB), "16MiB",
+        "Largest request body on batch routes; more is 413. At least `http.body-bytes-max`.", "",
+        [](Config& c, const Value& v) { c.http.limits.batch_body_bytes = size(v); }},
+    Key{"http.header-timeout", kTimeout, "PT10S",
+        "Time from the first byte of a request to the end of its headers; slower is 408.", "",
+        [](Config& c, const Value& v) { c.http.limits.header_timeout = millis(v); }},
+    Key{"http.idle-timeout", kTimeout, "PT1M",
+        "A connection without a request for this long is closed.", "",
+        [](Config& c, const Value& v) { c.http.limits.idle_timeout = millis(v); }},
+    Key{"http.body-grace", kTimeout, "PT10S",
+        "Time a body may take before `http.body-bytes-per-second-min` is asked of it.", "",
+        [](Config& c, const Value& v) { c.http.limits.body_grace = millis(v); }},
+    Key{"http.body-bytes-per-second-min", bytes(1, kGiB), "1KiB",
+        "Slowest rate of a body after the grace; slower is 408.", "",
+        [](Config& c, const Value& v) { c.http.limits.body_bytes_per_second = size(v); }},
+    Key{"http.connections-max", count(1, 1'000'000), "10000",
+        "Connections open at once; more are closed at once.", "",
+        [](Config& c, const Value& v) { c.http.limits.connections = size(v); }},
+    Key{"http.shutdown-timeout", kTimeout, "PT10S",
+        "Time that requests in flight have to finish when the daemon is told to stop.", "",
+        [](Config& c, const Value& v) { c.http.limits.shutdown_timeout = millis(v); }},
+    Key{"http.tls.certificate-file", path(), "",
+        "PEM certificate chain; with `http.tls.key-file`, HTTPS is served instead of HTTP.", "",
+        [](Config& c, const Value& v) { c.http.tls_certificate_file = text(v); }},
+    Key{"http.tls.key-file", path(), "",
+        "PEM private key of the certificate.", "",
+        [](Config& c, const Value& v) { c.http.tls_key_file = text(v); }},
+
+    Key{"resp.listen", listen(), "",
+        "Address and port to serve Redis clients on (`CL.THROTTLE`), usually `127.0.0.1:6380`; not "
+        "set = off. An address that other machines can reach needs a password, or `auth: none`.",
+        "--resp",
+        [](Config& c, const Value& v) {
+          const auto& at = std::get<ListenAddress>(v);
+          c.resp.address = at.address;
+          c.resp.port = at.port;
+        }},
+    Key{"resp.password-file", path(), "",
+        "File with the password that Redis clients say (`AUTH`): one line of 1 to 512 bytes.",
+        "--resp-password-file",
+        [](Config&, const Value&) {}},
+    Key{"resp.threads", count(0, 1024), "0",
+        "Threads that serve Redis clients; 0 is half as many as cores.", "",
+        [](Config& c, const Value& v) { c.resp.threads = size(v); }},
+    Key{"resp.connections-max", count(1, 1'000'000), "10000",
+        "Connections of Redis clients open at once; more are told so and closed.", "",
+        [](Config& c, const Value& v) { c.resp.limits.connections = size(v); }},
+    Key{"resp.idle-timeout", kTimeout, "",
+        "A connection without a request for this long is closed; not set = never.", "",
+        [](Config& c, const Value& v) { c.resp.limits.idle_timeout = millis(v); }},
+
+    Key{"data-dir", path(), "./penstock-data",
+        "Folder of the embedded store; made when it does not exist.", "--data-dir",
+        [](Config& c, const Value& v) { c.data_dir = text(v); }},
+
+    Key{"auth", choice("none"), "",
+        "The word `none`: serve without tokens, even on an address that other machines can reach.", "",
+        [](Config& c, const Value&) { c.auth.none = true; }},
+    Key{"auth.admin-token-file", path(), "",
+        "File with the token of `/admin/**` (1 to 512 printable characters); it opens the other "
+        "routes too.", "--admin-token-file",
+        [](Config& c, const Value& v) { c.auth.admin_token_file = text(v); }},
+    Key{"auth.api-token-file", path(), "",
+        "File with the token of `/api/**` (1 to 512 printable characters).", "--api-token-file",
+        [](Config& c, const Value& v) { c.auth.api_token_file = text(v); }},
+    Key{"auth.open-metrics", boolean(), "false",
+        "Serve health and metrics without a token on an address that other machines can reach, too.", "",
+        [](Config& c, const Value& v) { c.auth.open_metrics = std::get<bool>(v); }},
+
+    Key{"log.level", choice("debug|info|warn|error|off"), "info",
+        "Least level that is logged.", "--log-level",
+        [](Config& c, const Value& v) { c.log.level = level_of(text(v)); }},
+    Key{"log.format", choice("auto|text|json"), "auto",
+        "How log lines look; `auto` is text on a terminal, else JSON.", "",
+        [](Config& c, const Value& v) { c.log.format = format_of(text(v)); }},
+
+    Key{"store.embedded.durability", choice("synced|relaxed"), "synced",
+        "`synced`: an answer leaves once its batch is on disk. `relaxed`: before that; a crash of the "
+        "machine may lose the last moments.", "",
+        [](Config& c, const Value& v) { c.embedded.relaxed_durability = text(v) == "relaxed"; }},
+    // Below 1 MiB the store rereads index blocks for every look-up.
+    Key{"store.embedded.cache-bytes", bytes(kMiB, 1024 * kGiB), "64MiB",
+        "Memory for blocks read from disk.", "",
+        [](Config& c, const Value& v) { c.embedded.cache_bytes = size(v); }},
+
+    Key{"store.postgres.url", connection(), "",
+        "PostgreSQL shared by all nodes: a libpq URI (`postgresql://user@host/database`) or keywords "
+        "(`host=… dbname=…`), TLS modes as in libpq.", "",
+        [](Config& c, const Value& v) { c.postgres.url = text(v); }},
+    Key{"store.postgres.password-file", path(), "",
+        "File with the password; without it the URL, `PGPASSWORD` or the pass file is asked.", "",
+        [](Config&, const Value&) {}},
+    // Batches of one pool take turns, so a few keep the server busy; one more listens for changes.
+    Key{"store.postgres.connections", count(1, 100), "4",
+        "Batches and reads in flight at once.", "",
+        [](Config& c, const Value& v) { c.postgres.connections = size(v); }},
+    Key{"store.postgres.deadline", duration(Millis{100}, std::chrono::minutes{1}), "PT2S",
+        "A call that PostgreSQL has not answered by then is 503.", "",
+        [](Config& c, const Value& v) { c.postgres.deadline = millis(v); }},
+
+    Key{"store.mariadb.url", connection(), "",
+        "MariaDB or MySQL shared by all nodes, for throttle usage and policies: "
+        "`mysql://user@host:3306/database`, with `?sslmode=require` or `verify-full` for TLS.", "",
+        [](Config& c, const Value& v) { c.mariadb.url = text(v); }},
+    Key{"store.mariadb.password-file", path(), "",
+        "File with the password; without it the URL has it.", "",
+        [](Config&, const Value&) {}},
+    Key{"store.mariadb.connections", count(1, 100), "4",
+        "Batches of decisions in flight at once.", "",
+        [](Config& c, const Value& v) { c.mariadb.connections = size(v); }},
+
+    Key{"store.redis.url", connection(), "",
+        "Redis shared by all nodes: `redis://host:port`, with TLS `rediss://`, also with "
+        "`user:password@` and `/database`; of a cluster any node.", "",
+        [](Config& c, const Value& v) { c.redis.url = text(v); }},
+    Key{"store.redis.password-file", path(), "",
+        "File with the password; without it the URL's is used.", "",
+        [](Config&, const Value&) {}},
+    Key{"store.redis.cluster", boolean(), "false",
+        "Redis Cluster: keys lie on several nodes, which are found by asking the one of the URL.", "",
+        [](Config& c, const Value& v) { c.redis.cluster = std::get<bool>(v); }},
+    // Redis runs one script at a time: more batches on their way would only be smaller ones.
+    Key{"store.redis.connections", count(1, 100), "1",
+        "Batches in flight at once, to each node of a cluster.", "",
+        [](Config& c, const Value& v) { c.redis.connections = size(v); }},
+    Key{"store.redis.ca-file", path(), "",
+        "PEM certificates of who may vouch for a `rediss://` server; not set = the system's.", "",
+        [](Config& c, const Value& v) { c.redis.ca_file = text(v); }},
+
+    Key{"slots.store", choice("embedded|postgres"), "",
+        "Where slots are kept. When not set: PostgreSQL if `store.postgres.url` is set, else the "
+        "embedded store.", "",
+        [](Config& c, const Value& v) { c.slots.store = store_of(text(v)); }},
+    Key{"slots.default-config-name", id(), "default",
+        "Config of a request that names none.", "",
+        [](Config& c, const Value& v) { c.slots.default_config_name = ConfigName::trusted(text(v)); }},
+    Key{"slots.max-delay", duration(Millis{0}, core::kMaxDelayMax), "P1D",
+        "How far after the requested time a slot is searched, when the request does not say "
+        "(`maxDelay`); no room within it is 503.", "",
+        [](Config& c, const Value& v) { c.slots.max_delay = millis(v); }},
+    // About 15 MB, and about a second of work.
+    Key{"slots.queue-max", count(1, 10'000'000), "65536",
+        "Requests waiting for the store; more are refused with 503.", "",
+        [](Config& c, const Value& v) { c.slots.queue_max = size(v); }},
+    // Large enough that one sync is shared by many, small enough that a batch stays under 100 ms.
+    Key{"slots.batch-max", count(1, 100'000), "4096",
+        "Requests that the store places in one atomic step. At most `slots.queue-max`.", "",
+        [](Config& c, const Value& v) { c.slots.batch_max = size(v); }},
+    // Below a minute an event that is asked for again may have lost its slot already.
+    Key{"slots.retention.keep", duration(std::chrono::minutes{1}, std::chrono::days{36'600}), "",
+        "Slots are taken out of the store this long after the end of their window; not set = never. An "
+        "event that was taken out may be assigned anew.", "",
+        [](Config& c, const Value& v) { c.slots.keep = millis(v); }},
+    Key{"slots.retention.archive-dir", path(), "",
+        "Folder for what is taken out, an NDJSON file a run; not set = no copy is kept.", "",
+        [](Config& c, const Value& v) { c.slots.archive_dir = text(v); }},
+    Key{"slots.retention.interval", duration(Millis{100}, std::chrono::days{7}), "PT1H",
+        "Time between two runs.", "",
+        [](Config& c, const Value& v) { c.slots.prune_interval = millis(v); }},
+
+    Key{"throttle.mode", choice("service|embedded"), "service",
+        "`service` is this daemon. `embedded` is the library in your own process (docs/library.md).", "",
+        [](Config&, const Value&) {}},
+    Key{"throttle.store", choice("embedded|postgres|mariadb|redis"), "",
+        "Where policies and usage are kept: `embedded` for this node alone, else shared by all nodes "
+        "on that engine. When not set: PostgreSQL if `store.postgres.url` is set, else the embedded "
+        "store.", "",
+        [](Config& c, const Value& v) { c.throttle.store = store_of(text(v)); }},
+    // The seed's budget for a decision is a few milliseconds; beyond ten seconds clients have gone.
+    Key{"throttle.deadline", duration(Millis{5}, Seconds{10}), "PT0.05S",
+        "A decision that the shared engine has not made by then is made as the policy's "
+        "`onStoreFailure` says.", "",
+        [](Config& c, const Value& v) { c.throttle.deadline = millis(v); }},
+    Key{"throttle.max-keys", count(1'000, 1'000'000'000), "2000000",
+        "Keys with usage that are held in memory.", "",
+        [](Config& c, const Value& v) { c.throttle.max_keys = size(v); }},
+    // Shorter, the disk is busy with nothing else; longer, a crash gives away too much.
+    Key{"throttle.save-interval", duration(Millis{100}, std::chrono::hours{1}), "PT1S",
+        "Time between two savings of the usage; a crash forgets at most what was used since the last.", "",
+        [](Config& c, const Value& v) { c.throttle.save_interval = millis(v); }},
+    Key{"throttle.default-policy.type",
+        choice("TOKEN_BUCKET|GCRA|SLIDING_WINDOW|SLIDING_WINDOW_COUNTER|FIXED_WINDOW"), "TOKEN_BUCKET",
+        "Algorithm for keys without a policy, and for a policy that names none.", "",
+        [](Config& c, const Value& v) {
+          c.throttle.default_policy.limit.type = *core::limit_type_of(text(v));
+        }},
+    Key{"throttle.default-policy.capacity", count(1, core::kCapacityMax), "100",
+        "Its capacity: the burst of a bucket, the maximum of a window.", "",
+        [](Config& c, const Value& v) {
+          c.throttle.default_policy.limit.capacity = std::get<std::int64_t>(v);
+        }},
+    Key{"throttle.default-policy.refill-rate", of(ValueKind::decimal), "10",
+        "Its tokens per second, of the two buckets.", "",
+        [](Config& c, const Value& v) {
+          c.throttle.default_policy.limit.refill = *core::parse_rate(text(v));
+          c.throttle.default_policy.refill_text = text(v);
+        }},
+    Key{"throttle.default-policy.window-seconds", count(1, core::kLimitWindowMax.count()), "60",
+        "Its window.", "",
+        [](Config& c, const Value& v) {
+          c.throttle.default_policy.limit.window = Seconds{std::get<std::int64_t>(v)};
+        }},
+    Key{"throttle.filter.trusted-proxies", of(ValueKind::blocks), "",
+        "Proxies whose word about a request is believed by the filter; nobody else's is, not even "
+        "from this machine.", "",
+        [](Config& c, const Value& v) {
+          c.throttle.filter.trusted_proxies = *parse_address_blocks(text(v));
+        }},
+    Key{"throttle.filter.rules", of(ValueKind::rules), "ip,api-key",
+        "The limits of a request to the filter, all or none: one key each, made of its words.", "",
+        [](Config& c, const Value& v) { c.throttle.filter.rules = *parse_key_rules(text(v)); }},
+    Key{"throttle.filter.user-header", of(ValueKind::header), "X-User-Id",
+        "Header in which a trusted proxy names the user.", "",
+        [](Config& c, const Value& v) { c.throttle.filter.user_header = text(v); }},
+    Key{"throttle.filter.network-bits", count(1, 128), "64",
+        "Leading bits of an IPv6 address that make one client; 128 is every address by itself.", "",
+        [](Config& c, const Value& v) { c.throttle.filter.ipv6_prefix_bits = size(v); }},
+    Key{"throttle.metrics.tokens-remaining", boolean(), "false",
+        "Show `throttlex_tokens_remaining` for the first 100 policies that decide anything.", "",
+        [](Config& c, const Value& v) { c.throttle.tokens_remaining = std::get<bool>(v); }},
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const Key> keys() { return kKeys; }
+
+const Key* find_key(std::string_view path) {
+  const auto found = std::ranges::find(kKeys, path, &Key::path);
+  return found == kKeys.end() ? nullptr : &*found;
+}
+
+const Key* find_key_by_environment_name(std::string_view name) {
+  const auto found = std::ranges::find_if(
+      kKeys, [&](const Key& key) { return environment_name(key.path) == name; });
+  return found == kKeys.end() ? nullptr : &*found;
+}
+
+bool is_section(std::string_view path) {
+  return std::ranges::any_of(kKeys, [&](const Key& key) {
+    return key.path.size() > path.size() && key.path.starts_with(path) &&
+           key.path[path.size()] == '.';
+  });
+}
+
+std::vector<std::string_view> known_paths() {
+  std::vector<std::string_view> paths;
+  for (const Key& key : kKeys) {
+    for (std::size_t dot = key.path.find('.'); dot != key.path.npos;
+         dot = key.path.find('.', dot + 1)) {
+      const std::string_view section = key.path.substr(0, dot);
+      if (std::ranges::find(paths, section) == paths.end()) paths.push_back(section);
+    }
+    if (std::ranges::find(paths, key.path) == paths.end()) paths.push_back(key.path);
+  }
+  return paths;
+}
+
+std::string environment_name(std::string_view path) {
+  std::string name = "PENSTOCK_";
+  for (const char c : path) {
+    if (c == '.' || c == '-') {
+      name += '_';
+    } else {
+      name += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    }
+  }
+  return name;
+}
+
+std::string reference_markdown() {
+  std::string out =
+      "| key | default | value | meaning |\n"
+      "|---|---|---|---|\n";
+  for (const Key& key : kKeys) {
+    const std::string fallback =
+        key.fallback.empty() ? "not set" : fmt::format("`{}`", key.fallback);
+    const std::string flag = key.flag.empty() ? "" : fmt::format(" Flag: `{}`.", key.flag);
+    out += fmt::format("| `{}` | {} | {} | {}{} |\n", key.path, fallback,
+                       describe_briefly(key.type), key.help, flag);
+  }
+  return out;
+}
+
+}  // namespace penstock::app

@@ -1,0 +1,20 @@
+// Finds the name a person probably meant. Pure; safe on any thread.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+namespace penstock::app {
+
+// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`; letter case,
+// `_` for `-` and camelCase count as equal, since those are the usual slips.
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
+// Candidate with the least distance, the first of equals; empty when there is no candidate.
+std::string_view nearest_name(std::string_view name, std::span<const std::string_view> candidates);
+
+// The same for dotted paths: a right last part under another section is near, too.
+std::string_view nearest_path(std::string_view path, std::span<const std::string_view> candidates);
+
+}  // namespace penstock::app

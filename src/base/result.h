@@ -1,0 +1,52 @@
+// Errors are values: every fallible call returns Result<T>. The kind decides what the caller does,
+// `what` is for people and is never parsed, `field` names the input at fault when there is one.
+#pragma once
+
+#include <expected>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/time.h"
+
+namespace penstock {
+
+enum class ErrorKind {
+  invalid,      // the caller's input is wrong; the same call fails for ever
+  too_large,    // well-formed but over a size limit of the API
+  not_found,    // the thing named does not exist
+  conflict,     // the thing exists in a state that forbids this
+  limited,      // refused by a limit; allowed again later
+  exhausted,    // no capacity within the depth the caller allows
+  overloaded,   // a bounded queue is full
+  unavailable,  // a store or sink cannot be reached or refuses to work
+  timeout,      // no answer before the deadline; the outcome is unknown
+  corrupt,      // stored bytes are not what we wrote
+};
+
+std::string_view to_string(ErrorKind kind) noexcept;
+
+struct [[nodiscard]] Error {
+  ErrorKind kind = ErrorKind::invalid;
+  std::string what;
+  std::string field = {};
+  Millis retry_after = Millis::zero();  // zero = the kind's usual delay
+
+  // Whether the same call may succeed later without anyone changing it.
+  bool retryable() const noexcept;
+};
+
+template <class T>
+using Result = std::expected<T, Error>;
+
+inline std::unexpected<Error> fail(ErrorKind kind, std::string what) {
+  return std::unexpected(Error{.kind = kind, .what = std::move(what)});
+}
+
+inline std::unexpected<Error> invalid_field(std::string_view field, std::string_view problem) {
+  return std::unexpected(Error{.kind = ErrorKind::invalid,
+                               .what = std::string(field) + ": " + std::string(problem),
+                               .field = std::string(field)});
+}
+
+}  // namespace penstock

@@ -1,0 +1,63 @@
+// What is set for all items of one type: how they are claimed, paced, retried, and where they go.
+// Plain data; validated by check_item_type. Pure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "core/dispatch/pace.h"
+
+namespace penstock::core {
+
+enum class SinkType : std::uint8_t { log, http, kafka, temporal };
+
+struct SinkSettings {
+  SinkType type = SinkType::log;
+  // HTTP
+  std::string url;
+  std::vector<std::string> secrets;  // the first signs, all are offered while keys rotate
+  Millis timeout = Seconds{10};
+  // HTTP and Temporal: hand-overs under way at once.
+  std::int64_t concurrency = 32;
+  // Temporal
+  std::string workflow_type;
+  std::string task_queue;
+  // Kafka
+  std::string topic;
+
+  friend bool operator==(const SinkSettings&, const SinkSettings&) = default;
+};
+
+struct ItemTypeSettings {
+  bool enabled = true;                       // the kill switch
+  std::int64_t batch_size = 500;             // items in one claim
+  Seconds dispatch_interval{5};              // at least this often it looks for items
+  Millis jitter_window{4'000};               // items that want one instant are spread over it
+  std::chrono::minutes pre_start_buffer{0};  // how early an item may be claimed
+  int max_dispatch_retries = 5;              // failed attempts until an item is DEAD
+  std::chrono::minutes stale_claim_threshold{2};
+  std::optional<std::int64_t> max_per_second;  // none = no pace
+  std::optional<std::int64_t> burst;           // none = a tenth of a second's worth
+  Millis retry_backoff{1'000};
+  Millis retry_backoff_max = std::chrono::minutes{5};
+  Seconds max_pause = std::chrono::minutes{5};  // a sink that says "slow down" is believed so long
+  SinkSettings sink;
+
+  friend bool operator==(const ItemTypeSettings&, const ItemTypeSettings&) = default;
+};
+
+inline std::optional<PaceLimit> pace_of(const ItemTypeSettings& settings) {
+  if (!settings.max_per_second) return std::nullopt;
+  return PaceLimit{.per_second = *settings.max_per_second,
+                   .burst = settings.burst.value_or(default_burst(*settings.max_per_second))};
+}
+
+// Refuses values out of range, naming the field as the API does.
+Result<void> check_item_type(const ItemTypeSettings& settings);
+
+}  // namespace penstock::core

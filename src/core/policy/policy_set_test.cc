@@ -1,0 +1,124 @@
+#include "core/policy/policy_set.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "base/rng.h"
+
+namespace penstock::core {
+namespace {
+
+PolicySet set_of(const std::vector<std::string>& keys) {
+  std::vector<Policy> policies;
+  for (const std::string& key : keys) policies.push_back({.draft = {.key = key}});
+  return PolicySet(std::move(policies), {.draft = {.key = "default"}});
+}
+
+// The plain definition of a pattern: by dynamic programming over all places of both texts.
+bool reference_matches(std::string_view pattern, std::string_view text) {
+  std::vector<bool> row(text.size() + 1, false);
+  row[0] = true;
+  for (const char c : pattern) {
+    std::vector<bool> next(text.size() + 1, false);
+    if (c == '*') next[0] = row[0];
+    for (std::size_t i = 1; i <= text.size(); ++i) {
+      next[i] = c == '*' ? row[i] || next[i - 1] : row[i - 1] && text[i - 1] == c;
+    }
+    row = std::move(next);
+  }
+  return row.back();
+}
+
+std::string reference_choice(const std::vector<std::string>& keys, std::string_view text) {
+  if (!is_pattern(text) && std::ranges::find(keys, text) != keys.end()) return std::string(text);
+  std::string best;
+  for (const std::string& key : keys) {
+    if (!is_pattern(key) || !reference_matches(key, text)) continue;
+    const auto literals = literal_characters(key);
+    const auto most = literal_characters(best);
+    if (best.empty() || literals > most || (literals == most && key < best)) best = key;
+  }
+  return best.empty() ? "default" : best;
+}
+
+TEST(PolicySet, shows_the_order) {
+  const PolicySet set = set_of(
+      {"user:7", "user:*", "*", "*|route:/v1/pay", "user:*|route:/v1/*", "ab*", "*ab", "a*b"});
+  const auto chosen = [&](std::string_view key) { return set.match(key).draft.key; };
+  EXPECT_EQ(chosen("user:7"), "user:7");  // exact before any pattern
+  EXPECT_EQ(chosen("user:8"), "user:*");
+  EXPECT_EQ(chosen("user:77"), "user:*");
+  EXPECT_EQ(chosen("user:8|route:/v1/pay"), "user:*|route:/v1/*");  // 16 literals before 14 and 5
+  EXPECT_EQ(chosen("ip:1.2.3.4|route:/v1/pay"), "*|route:/v1/pay");
+  EXPECT_EQ(chosen("ip:1.2.3.4"), "*");
+  EXPECT_EQ(chosen("abab"), "*ab");  // of two literals each: `*ab` < `a*b` < `ab*`
+  EXPECT_EQ(chosen("abb"), "a*b");
+  EXPECT_EQ(chosen("abc"), "ab*");
+}
+
+TEST(PolicySet, gives_the_fallback_where_no_policy_holds) {
+  EXPECT_EQ(set_of({}).match("x").draft.key, "default");
+  EXPECT_EQ(set_of({"y", "xx*"}).match("x").draft.key, "default");
+}
+
+TEST(PolicySet, counts_characters_and_not_bytes) {
+  EXPECT_EQ(literal_characters("ü*é"), 2U);
+  EXPECT_EQ(set_of({"ü*", "*ab"}).match("üab").draft.key, "*ab");
+}
+
+TEST(PolicySet, takes_two_stars_for_one) {
+  EXPECT_EQ(set_of({"a**", "b**c"}).match("a").draft.key, "a**");
+  EXPECT_EQ(set_of({"a**", "a*"}).match("ax").draft.key, "a*");
+  EXPECT_EQ(set_of({"b**c"}).match("bxxc").draft.key, "b**c");
+}
+
+TEST(PolicySet, chooses_as_the_definition_does) {
+  Rng rng(7);
+  const auto word = [&](std::string_view alphabet, std::size_t max) {
+    std::string out;
+    for (std::size_t n = rng.below(max) + 1; n > 0; --n)
+      out += alphabet[rng.below(alphabet.size())];
+    return out;
+  };
+  for (int round = 0; round < 300; ++round) {
+    std::vector<std::string> keys;
+    for (std::size_t n = rng.below(60); n > 0; --n) keys.push_back(word("ab*", 8));
+    std::ranges::sort(keys);
+    keys.erase(std::ranges::unique(keys).begin(), keys.end());
+    const PolicySet set = set_of(keys);
+    for (int i = 0; i < 50; ++i) {
+      const std::string text = word("ab", 10);
+      ASSERT_EQ(set.match(text).draft.key, reference_choice(keys, text)) << text;
+    }
+  }
+}
+
+// Backtracking would need more than the age of the universe for this one.
+TEST(PolicySet, is_not_slowed_down_by_many_stars) {
+  std::string pattern;
+  for (int i = 0; i < 100; ++i) pattern += "a*";
+  pattern += "b";
+  const PolicySet set = set_of({pattern});
+  EXPECT_EQ(set.match(std::string(512, 'a')).draft.key, "default");
+  EXPECT_EQ(set.match(std::string(511, 'a') + "b").draft.key, pattern);
+}
+
+TEST(PolicySet, finds_its_way_among_ten_thousand_patterns_of_every_kind) {
+  std::vector<std::string> keys;
+  for (int i = 0; i < 2'500; ++i) {
+    const std::string n = std::to_string(i);
+    keys.insert(keys.end(), {"tenant:" + n + "|*", "*|route:/v1/" + n, "*x" + n + "y*",
+                             "t" + n + ":*:end" + n});
+  }
+  const PolicySet set = set_of(keys);
+  EXPECT_EQ(set.match("tenant:2499|user:1").draft.key, "tenant:2499|*");
+  EXPECT_EQ(set.match("user:1|route:/v1/1234").draft.key, "*|route:/v1/1234");
+  EXPECT_EQ(set.match("...x77y...").draft.key, "*x77y*");
+  EXPECT_EQ(set.match("t5:anything:end5").draft.key, "t5:*:end5");
+  EXPECT_EQ(set.match("t5:anything:end6").draft.key, "default");
+}
+
+}  // namespace
+}  // namespace penstock::core

@@ -1,0 +1,54 @@
+// What the JSON routes share: one request's way back, and reading a body by its media type.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "front/http/errors.h"
+#include "front/http/http.h"
+#include "wire/batch.h"
+#include "wire/json.h"
+
+namespace penstock::front {
+
+// The way back of one request: keeps what an answer needs after the request view is gone. Moved
+// along with the work; answers once.
+class Exchange {
+ public:
+  // `clock` must outlive the exchange.
+  Exchange(const Request& request, Reply&& reply, const Clock& clock)
+      : reply_(std::move(reply)), request_id_(request.request_id), clock_(&clock) {}
+
+  const std::string& request_id() const noexcept { return request_id_; }
+  Instant now() const noexcept { return clock_->now(); }
+
+  void send(int status, std::string json) {
+    reply_(Response{.status = status, .body = std::move(json)});
+  }
+  void send(Response&& response) { reply_(std::move(response)); }
+  void send_empty() { reply_(Response{.status = 204}); }
+  void fail(const Error& error) { reply_(error_response(error, request_id_, clock_->now())); }
+  void fail(int status, std::string_view message) {
+    reply_(error_response(status, message, request_id_, clock_->now()));
+  }
+
+ private:
+  Reply reply_;
+  std::string request_id_;
+  const Clock* clock_;
+};
+
+// A body without Content-Type is taken as JSON; parameters such as charset are ignored. Both answer
+// the exchange themselves (415, or 400 for broken JSON) and give nothing when they cannot go on.
+// The document views the request's body, so decode before the handler returns.
+std::optional<wire::JsonDocument> read_json(const Request& request, Exchange& exchange);
+std::optional<wire::BatchFormat> batch_format_of(const Request& request, Exchange& exchange);
+
+// The throttle key that is the route's first {name}; answers the exchange itself (400) otherwise.
+std::optional<std::string> read_path_key(const Request& request, Exchange& exchange);
+
+}  // namespace penstock::front

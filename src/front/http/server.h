@@ -1,0 +1,69 @@
+// The HTTP/1.1 server: Boost.Beast and Asio on as many threads as it is given, each with its own
+// event loop; the first also accepts and hands each connection to the thread that has fewest.
+// Started and stopped by compose; handlers run on its threads, so they must not block.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "front/http/http.h"
+#include "front/http/tokens.h"
+#include "runtime/metrics.h"
+
+namespace penstock::front {
+
+struct HttpLimits {
+  std::size_t request_line_bytes = 8 * 1024;  // beyond it 414
+  std::size_t header_bytes = 16 * 1024;       // request line included; beyond it 431
+  std::size_t body_bytes = 1024 * 1024;
+  std::size_t batch_body_bytes = 16 * 1024 * 1024;
+  // All connections together: bytes of unfinished requests and of answers not yet sent. Beyond it
+  // the request that asks for more gets 503, so that no number of senders can fill the memory. At
+  // least four times batch_body_bytes, whatever is set here.
+  std::size_t buffered_bytes = 256 * 1024 * 1024;
+  Millis header_timeout = Seconds{10};  // from the first byte of a request to the end of its header
+  Millis idle_timeout = Seconds{60};    // between requests, and for an answer nobody reads
+  // A body may pause this long; it earns the time back at body_bytes_per_second, else 408.
+  Millis body_grace = Seconds{10};
+  std::size_t body_bytes_per_second = 1024;
+  // Beyond them a connection is told 503 and closed.
+  std::size_t connections = 10'000;
+  // After an early answer (413, 431, …) the rest of what the client sends is read and dropped, up
+  // to here, so that the client gets to read the answer.
+  std::size_t drain_bytes = 32 * 1024 * 1024;
+  Millis drain_timeout = Seconds{5};
+  Millis shutdown_timeout = Seconds{10};
+};
+
+struct HttpOptions {
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 0;   // 0 = a free one
+  std::size_t threads = 0;  // 0 = one per core
+  HttpLimits limits;
+  HttpTokens tokens;
+  std::string tls_certificate_file;  // PEM chain; empty = plain HTTP
+  std::string tls_key_file;
+};
+
+class HttpServer {
+ public:
+  // Routes' patterns, log, clock and metrics must outlive the server; one server per metrics
+  // registry. `invalid` for options that cannot work, `unavailable` when the address cannot be had.
+  static Result<std::unique_ptr<HttpServer>> start(const HttpOptions& options,
+                                                   std::vector<Route> routes, const Clock& clock,
+                                                   Log& log, runtime::Metrics& metrics);
+  virtual ~HttpServer() = default;
+
+  virtual std::uint16_t port() const noexcept = 0;
+  // Stops accepting, lets requests in flight finish within limits.shutdown_timeout, then closes.
+  // Blocks until done; idempotent.
+  virtual void stop() = 0;
+};
+
+}  // namespace penstock::front

@@ -1,0 +1,296 @@
+#include "front/http/session.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "front/http/errors.h"
+#include "front/http/loop.h"
+
+namespace penstock::front {
+namespace {
+
+constexpr Micros kNever = Micros::max();
+
+}  // namespace
+
+Session::Session(Loop& loop, AcceptedSocket&& socket)
+    : loop_(loop),
+      socket_(loop.context()),
+      transport_(socket.fd),
+      reader_(loop.state().head_limits),
+      peer_address_(std::move(socket.peer_address)),
+      refused_(socket.refuse),
+      deadline_(kNever) {
+  // The protocol is only remembered; both families behave alike from here on.
+  IoError error;
+  socket_.assign(boost::asio::ip::tcp::v4(), socket.fd, error);
+  if (error) ::close(socket.fd);
+}
+
+Session::~Session() { PENSTOCK_CHECK(charged_bytes_ == 0); }
+
+void Session::start() {
+  if (!socket_.is_open()) return close();
+  const HttpLimits& limits = loop_.state().limits;
+  if (refused_) {
+    if (loop_.state().tls) return close();  // no handshake for a connection we do not want
+    return refuse_and_close(503, "too many connections");
+  }
+  if (loop_.state().tls) {
+    SslSession session = loop_.state().tls->accept_on(socket_.native_handle());
+    if (!session) return close();
+    transport_.secure(std::move(session));
+    phase_ = Phase::handshake;
+    deadline_ = loop_.now() + limits.header_timeout;
+    return shake_hands();
+  }
+  deadline_ = loop_.now() + limits.idle_timeout;
+  wait(Wait::read);
+}
+
+void Session::wait(Wait kind) {
+  if (waiting_) return;  // a wait that outlived its purpose serves as well
+  if (kind == Wait::read && transport_.has_pending()) return wait_for_turn();
+  waiting_ = true;
+  // The session is deleted only when it does not wait, so a plain pointer is safe.
+  socket_.async_wait(kind == Wait::read ? TcpSocket::wait_read : TcpSocket::wait_write,
+                     [this](const IoError&) { wake(); });
+}
+
+// Until the loop has been through what is ready now.
+void Session::wait_for_turn() {
+  waiting_ = true;
+  boost::asio::post(loop_.context(), [this] { wake(); });
+}
+
+void Session::wake() {
+  waiting_ = false;
+  on_ready();
+  loop_.reap(*this);  // last: it may delete this
+}
+
+void Session::wait_for(Transport::Status status) {
+  wait(status == Transport::Status::want_write ? Wait::write : Wait::read);
+}
+
+void Session::on_ready() {
+  switch (phase_) {
+    case Phase::closed:
+      return;
+    case Phase::handshake:
+      return shake_hands();
+    case Phase::writing:
+      return resume_writing();
+    case Phase::yielding:
+      return serve();
+    case Phase::lingering:
+      return linger();
+    default:
+      return receive();
+  }
+}
+
+void Session::shake_hands() {
+  switch (const auto outcome = transport_.handshake(); outcome.status) {
+    case Transport::Status::done:
+      phase_ = Phase::idle;
+      deadline_ = loop_.now() + loop_.state().limits.idle_timeout;
+      return wait(Wait::read);
+    case Transport::Status::closed:
+      return close();
+    default:
+      return wait_for(outcome.status);
+  }
+}
+
+void Session::receive() {
+  const auto outcome = transport_.read(loop_.received);
+  if (outcome.status == Transport::Status::closed) return close();
+  if (outcome.status != Transport::Status::done) return wait_for(outcome.status);
+  reader_.feed({loop_.received.data(), outcome.bytes});
+  serve();
+}
+
+// The end of a turn: nothing more can be done now but write and wait.
+void Session::rest() {
+  if (closing_) {
+    lingers_ = lingers_ || reader_.has_unread();
+    reader_.abandon();
+    charge(0);
+    if (flush()) end();
+    return;
+  }
+  reader_.park();
+  charge(reader_.held_bytes());
+  if (reader_.place() != RequestReader::Place::between_requests && is_over_budget()) {
+    return refuse_and_close(503, "too many unfinished requests are held in memory");
+  }
+  if (!flush()) return;
+  enter_phase_of_reader();
+  if (phase_ == Phase::idle && loop_.stopping()) return close();
+  wait(Wait::read);
+}
+
+// Lets the loop's other sessions go first; one client's pipeline must not hold up the rest.
+void Session::yield() {
+  reader_.park();
+  charge(reader_.held_bytes());
+  if (!flush()) return;
+  phase_ = Phase::yielding;
+  deadline_ = kNever;
+  wait_for_turn();
+}
+
+void Session::enter_phase_of_reader() {
+  const HttpLimits& limits = loop_.state().limits;
+  const Micros now = loop_.now();
+  switch (reader_.place()) {
+    case RequestReader::Place::between_requests:
+      phase_ = Phase::idle;
+      deadline_ = now + limits.idle_timeout;
+      return;
+    case RequestReader::Place::in_head:
+      if (phase_ != Phase::head) deadline_ = now + limits.header_timeout;
+      phase_ = Phase::head;
+      return;
+    case RequestReader::Place::in_discarded_body:
+      if (phase_ != Phase::discard) deadline_ = now + limits.body_grace;
+      phase_ = Phase::discard;
+      return;
+    case RequestReader::Place::in_body:
+      break;
+  }
+  // Each byte buys its share of a second, and the store of time is never above the grace: a body
+  // that stops is noticed whatever came before it.
+  const Micros grace = limits.body_grace;
+  if (phase_ != Phase::body) deadline_ = now + grace;
+  phase_ = Phase::body;
+  const auto fresh = static_cast<std::int64_t>(reader_.body_bytes() - body_bytes_seen_);
+  body_bytes_seen_ = reader_.body_bytes();
+  const auto rate =
+      static_cast<std::int64_t>(std::max<std::size_t>(limits.body_bytes_per_second, 1));
+  deadline_ = std::min(deadline_ + Micros{fresh * Micros::period::den / rate}, now + grace);
+}
+
+// Sends what the turn has produced. False: it did not all go; the session waits or is closed.
+bool Session::flush() {
+  if (loop_.out.empty()) return true;
+  std::size_t sent = 0;
+  while (sent < loop_.out.size()) {
+    const auto outcome = transport_.write(std::string_view(loop_.out).substr(sent));
+    if (outcome.status == Transport::Status::done) {
+      sent += outcome.bytes;
+      continue;
+    }
+    if (outcome.status == Transport::Status::closed) {
+      loop_.out.clear();
+      close();
+      return false;
+    }
+    unsent_ = std::exchange(loop_.out, {});
+    sent_ = sent;
+    charge(reader_.held_bytes() + unsent_.capacity());
+    phase_ = Phase::writing;
+    deadline_ = loop_.now() + loop_.state().limits.idle_timeout;
+    wait_for(outcome.status);
+    return false;
+  }
+  // One huge answer must not stay with the thread for ever.
+  constexpr std::size_t kKeptBytesMax = 256 * 1024;
+  if (loop_.out.capacity() > kKeptBytesMax) std::string().swap(loop_.out);
+  loop_.out.clear();
+  return true;
+}
+
+void Session::resume_writing() {
+  while (sent_ < unsent_.size()) {
+    const auto outcome = transport_.write(std::string_view(unsent_).substr(sent_));
+    if (outcome.status == Transport::Status::closed) return close();
+    if (outcome.status != Transport::Status::done) return wait_for(outcome.status);
+    sent_ += outcome.bytes;
+    // As for bodies: a reader must keep up the same modest rate, with the idle time as its store.
+    const HttpLimits& limits = loop_.state().limits;
+    const auto rate =
+        static_cast<std::int64_t>(std::max<std::size_t>(limits.body_bytes_per_second, 1));
+    const Micros earned{static_cast<std::int64_t>(outcome.bytes) * Micros::period::den / rate};
+    deadline_ = std::min<Micros>(deadline_ + earned, loop_.now() + limits.idle_timeout);
+  }
+  std::string().swap(unsent_);
+  sent_ = 0;
+  charge(reader_.held_bytes());
+  if (closing_) return rest();
+  if (answering_) {
+    phase_ = Phase::handling;
+    deadline_ = kNever;
+    return;
+  }
+  serve();
+}
+
+// All is written and no request follows.
+void Session::end() {
+  if (!lingers_) return close();
+  transport_.finish_writing();
+  phase_ = Phase::lingering;
+  deadline_ = loop_.now() + loop_.state().limits.drain_timeout;
+  wait(Wait::read);
+}
+
+// Closing with unread bytes makes the kernel reset the connection, and the client lose our answer.
+void Session::linger() {
+  const auto outcome = transport_.read(loop_.received);
+  if (outcome.status == Transport::Status::closed) return close();
+  if (outcome.status == Transport::Status::done) {
+    drained_bytes_ += outcome.bytes;
+    if (drained_bytes_ > loop_.state().limits.drain_bytes) return close();
+    return wait(Wait::read);
+  }
+  wait_for(outcome.status);
+}
+
+void Session::on_tick(Micros now) {
+  if (now < deadline_) return;
+  switch (phase_) {
+    case Phase::head:
+      return refuse_and_close(408, "the header did not come in time");
+    case Phase::body:
+      return refuse_and_close(408, "the body came too slowly");
+    default:
+      return close();
+  }
+}
+
+void Session::on_stop() {
+  if (phase_ == Phase::idle || phase_ == Phase::handshake || phase_ == Phase::lingering) close();
+}
+
+void Session::close() {
+  if (phase_ == Phase::closed) return;
+  phase_ = Phase::closed;
+  deadline_ = kNever;
+  IoError ignored;
+  socket_.close(ignored);
+  std::string().swap(unsent_);
+  reader_.abandon();
+  charge(0);
+  loop_.forget(*this, refused_);
+}
+
+// Small amounts are not worth an atomic shared by all threads.
+void Session::charge(std::size_t bytes) {
+  constexpr std::size_t kFreeBytes = 2 * 1024;
+  if (bytes <= kFreeBytes) bytes = 0;
+  if (bytes == charged_bytes_) return;
+  loop_.state().buffered_bytes.fetch_add(bytes - charged_bytes_, std::memory_order_relaxed);
+  charged_bytes_ = bytes;
+}
+
+bool Session::is_over_budget() const noexcept {
+  return charged_bytes_ > 0 && loop_.state().buffered_bytes.load(std::memory_order_relaxed) >
+                                   loop_.state().limits.buffered_bytes;
+}
+
+}  // namespace penstock::front

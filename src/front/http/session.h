@@ -1,0 +1,122 @@
+// One connection: reads requests, has them handled one after another, writes the answers in order.
+// Lives on its loop's thread and is touched by no other. Deleted by the loop once it is closed and
+// neither the event loop nor a handler refers to it any more.
+//
+// Requests that were pipelined are handled strictly one by one: HTTP allows overlap only for safe
+// methods, and the order of effects is worth more than the overlap.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/time.h"
+#include "front/http/asio.h"
+#include "front/http/reply.h"
+#include "front/http/request_reader.h"
+#include "front/http/session_list.h"
+#include "front/http/transport.h"
+
+namespace penstock::front {
+
+class Loop;
+
+class Session {
+ public:
+  Session(Loop& loop, AcceptedSocket&& socket);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  void start();
+  void on_answer(Answer&& answer);
+  void on_tick(Micros now);
+  void on_stop();  // the server stops: closes unless a request is under way
+  void close();
+
+  // Closed, and nobody will call it any more.
+  bool is_finished() const noexcept { return phase_ == Phase::closed && !waiting_ && !answering_; }
+
+  SessionLink link;  // the loop's
+
+ private:
+  // What the connection waits for; each has its own time limit.
+  enum class Phase : std::uint8_t {
+    handshake,
+    idle,       // the next request
+    head,       // the rest of a head
+    body,       // the rest of a body
+    discard,    // the rest of a body nobody wants
+    handling,   // the handler's answer
+    writing,    // room to send; the answer may be outstanding too
+    yielding,   // the others' turn; more requests are at hand
+    lingering,  // the client to have read our last answer
+    closed,
+  };
+  enum class Wait : std::uint8_t { read, write };
+  // Enough for the smallest segment to be worth a system call, small against a socket's buffer.
+  static constexpr std::size_t kFlushBytes = 64 * 1024;
+  // Pipelined requests handled in one go, before the loop's other sessions get their turn.
+  static constexpr int kRequestsPerTurn = 32;
+
+  // session.cc: the connection.
+  void wait(Wait kind);
+  void wait_for(Transport::Status status);
+  void wait_for_turn();
+  void wake();
+  void on_ready();
+  void shake_hands();
+  void receive();
+  void rest();
+  void yield();
+  void enter_phase_of_reader();
+  bool flush();
+  void resume_writing();
+  void end();
+  void linger();
+  void charge(std::size_t bytes);
+  bool is_over_budget() const noexcept;
+
+  // session_requests.cc: the requests on it.
+  void serve();
+  void admit();
+  const Route* find_route();
+  void admit_body(const Route& route);
+  bool handle();
+  void answer(Answer&& answer);
+  void respond(const Response& response);
+  void refuse(int status, std::string_view message, Header extra = {});
+  void refuse_and_close(int status, std::string_view message);
+  void choose_request_id(std::string_view from_client);
+  void record(int status);
+
+  Loop& loop_;
+  TcpSocket socket_;
+  Transport transport_;
+  RequestReader reader_;
+  std::string peer_address_;
+
+  Phase phase_ = Phase::idle;
+  bool waiting_ = false;    // the event loop will call on_ready
+  bool answering_ = false;  // a handler will answer
+  bool closing_ = false;    // no more requests; ends once all is written
+  bool lingers_ = false;    // the client may still be sending when we end
+  bool refused_ = false;    // one connection too many: counted apart
+  Micros deadline_;
+  std::size_t charged_bytes_ = 0;
+  std::size_t drained_bytes_ = 0;
+  std::size_t body_bytes_seen_ = 0;
+
+  // Of the request under way.
+  Framing framing_;
+  Method method_ = Method::other;
+  Micros started_{0};
+  std::string request_id_;
+  const Route* route_ = nullptr;
+
+  std::string unsent_;
+  std::size_t sent_ = 0;  // of unsent_
+};
+
+}  // namespace penstock::front

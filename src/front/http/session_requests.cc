@@ -1,0 +1,224 @@
+// The requests on a connection: which are let in, who handles them, how they are answered.
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <utility>
+
+#include "base/check.h"
+#include "front/http/errors.h"
+#include "front/http/loop.h"
+#include "front/http/response_writer.h"
+#include "front/http/session.h"
+
+namespace penstock::front {
+namespace {
+
+std::size_t body_limit(const HttpLimits& limits, BodyLimit limit) noexcept {
+  switch (limit) {
+    case BodyLimit::none:
+      return std::min(kUnusedBodyBytesMax, limits.body_bytes);
+    case BodyLimit::single:
+      return limits.body_bytes;
+    case BodyLimit::batch:
+      return limits.batch_body_bytes;
+  }
+  return 0;
+}
+
+}  // namespace
+
+// Does all that the bytes at hand allow, then rests.
+void Session::serve() {
+  for (int handled = 0; handled < kRequestsPerTurn;) {
+    switch (reader_.next(loop_.request, framing_)) {
+      case RequestReader::Step::need_more:
+        return rest();
+      case RequestReader::Step::head:
+        admit();
+        break;
+      case RequestReader::Step::request:
+        if (!handle()) return;
+        ++handled;
+        break;
+      case RequestReader::Step::refused:
+        return refuse_and_close(reader_.refusal().status, reader_.refusal().message);
+    }
+    if (closing_) return rest();
+    if (loop_.out.size() >= kFlushBytes) break;
+  }
+  yield();
+}
+
+// Judges a request by its head, before its body is read.
+void Session::admit() {
+  Request& request = loop_.request;
+  phase_ = Phase::idle;
+  method_ = request.method;
+  started_ = loop_.now();
+  body_bytes_seen_ = 0;
+  choose_request_id(request.header("x-request-id"));
+  route_ = find_route();
+  if (!route_) return;
+  if (!loop_.state().gate.opens(route_->access, request.header("authorization"))) {
+    return refuse(401, "a valid bearer token is needed", {"WWW-Authenticate", "Bearer"});
+  }
+  admit_body(*route_);
+}
+
+// The route of the request, its parameters filled in. Null: the request was refused.
+const Route* Session::find_route() {
+  Request& request = loop_.request;
+  RouteMatch match = loop_.state().router.match(request.method, request.path, request.params);
+  switch (match.status) {
+    case 0:
+      return match.route;
+    case 405:
+      refuse(405, "this path does not have this method", {"Allow", std::move(match.allow)});
+      break;
+    case 400:
+      refuse(400, "the path is not well percent-encoded");
+      break;
+    default:
+      refuse(match.status, "there is nothing at this path");
+      break;
+  }
+  return nullptr;
+}
+
+void Session::admit_body(const Route& route) {
+  const auto problem = reader_.accept(body_limit(loop_.state().limits, route.body));
+  if (problem) return refuse(problem->status, problem->message);
+  // A client that waits for our nod gets it now that all but the body is known to be good.
+  if (framing_.expects_continue && framing_.has_body() && !reader_.has_unread()) {
+    loop_.out += kContinue;
+  }
+}
+
+// Has the request handled. False: the answer comes later.
+bool Session::handle() {
+  Request& request = loop_.request;
+  phase_ = Phase::idle;
+  if (reader_.reparsed()) {
+    route_ = loop_.state().router.match(request.method, request.path, request.params).route;
+    PENSTOCK_CHECK(route_ != nullptr);
+    started_ = loop_.now();
+  }
+  request.request_id = request_id_;
+  request.peer_address = peer_address_;
+  if (route_->body == BodyLimit::none) request.body = {};
+  HandlerCall call(this);
+  try {
+    route_->handler(request, make_reply(loop_.inbox(), this));
+  } catch (const std::exception& error) {
+    // The Reply went down with the handler and has answered 500.
+    loop_.state().log.error(
+        "http.handler_failed",
+        {{"route", route_->pattern}, {"error", error.what()}, {"request_id", request_id_}});
+  } catch (...) {
+    loop_.state().log.error("http.handler_failed",
+                            {{"route", route_->pattern}, {"request_id", request_id_}});
+  }
+  reader_.finish();
+  if (call.answered) {
+    answer(std::move(call.answer));
+    return true;
+  }
+  answering_ = true;
+  reader_.park();
+  charge(reader_.held_bytes());
+  if (flush()) {
+    phase_ = Phase::handling;
+    deadline_ = Micros::max();
+  }
+  return false;
+}
+
+void Session::on_answer(Answer&& given) {
+  PENSTOCK_CHECK(answering_);
+  answering_ = false;
+  if (phase_ == Phase::closed) return;
+  answer(std::move(given));
+  if (phase_ == Phase::writing) {
+    // Earlier answers still wait for room; this one queues behind them.
+    unsent_ += std::exchange(loop_.out, {});
+    charge(reader_.held_bytes() + unsent_.capacity());
+    return;
+  }
+  if (closing_) return rest();
+  serve();
+}
+
+void Session::answer(Answer&& given) {
+  if (given) return respond(*given);
+  respond(error_response(500, "the request was dropped without an answer", request_id_,
+                         loop_.state().clock.now()));
+}
+
+void Session::respond(const Response& response) {
+  const bool keep_alive = framing_.keep_alive && !closing_ && !loop_.stopping();
+  closing_ = !keep_alive;
+  append_response(loop_.out, response,
+                  {.date_line = loop_.date_line(),
+                   .request_id = request_id_,
+                   .http11 = framing_.http11,
+                   .keep_alive = keep_alive,
+                   .head_only = method_ == Method::head});
+  record(response.status);
+  // That was the end of this request; what comes next may be no request at all.
+  framing_ = {};
+  method_ = Method::other;
+  route_ = nullptr;
+  request_id_.clear();
+}
+
+// Answers a request that is not let in. Its body is read past when that is cheap, else the
+// connection ends with this answer.
+void Session::refuse(int status, std::string_view message, Header extra) {
+  const bool skippable = !framing_.chunked && !framing_.expects_continue &&
+                         framing_.content_length <= kUnusedBodyBytesMax;
+  if (skippable) {
+    reader_.discard();
+  } else {
+    closing_ = true;
+    lingers_ = true;
+  }
+  Response response = error_response(status, message, request_id_, loop_.state().clock.now());
+  if (!extra.first.empty()) response.headers.push_back(std::move(extra));
+  respond(response);
+}
+
+// Answers what cannot go on, whatever it is in the middle of.
+void Session::refuse_and_close(int status, std::string_view message) {
+  if (request_id_.empty()) choose_request_id({});
+  closing_ = true;
+  lingers_ = true;
+  respond(error_response(status, message, request_id_, loop_.state().clock.now()));
+  rest();
+}
+
+void Session::choose_request_id(std::string_view from_client) {
+  if (is_request_id(from_client)) {
+    request_id_ = from_client;
+  } else {
+    loop_.make_request_id(request_id_);
+  }
+}
+
+void Session::record(int status) {
+  if (refused_) return;  // counted by the listener, and too many to log
+  ServerState& state = loop_.state();
+  const bool begun = route_ != nullptr;
+  const Micros took = begun ? loop_.now() - started_ : Micros::zero();
+  state.metrics.count(method_, status, std::chrono::duration<double>(took).count());
+  const LogLevel level = status >= 500 ? LogLevel::warn : LogLevel::debug;
+  if (!state.log.enabled(level)) return;
+  state.log.write(level, "http.request",
+                  {{"method", to_string(method_)},
+                   {"route", route_ ? route_->pattern : "-"},
+                   {"status", status},
+                   {"micros", took.count()},
+                   {"peer", peer_address_},
+                   {"request_id", request_id_}});
+}
+
+}  // namespace penstock::front

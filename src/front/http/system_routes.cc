@@ -1,0 +1,53 @@
+#include "front/http/system_routes.h"
+
+#include <utility>
+
+#include "wire/json.h"
+
+namespace penstock::front {
+namespace {
+
+Response live() { return {.status = 200, .body = R"({"status":"UP"})"}; }
+
+Response ready(const std::vector<ReadyCheck>& checks) {
+  wire::JsonWriter list;
+  list.begin_array();
+  bool all_up = true;
+  for (const ReadyCheck& check : checks) {
+    const Result<void> result = check.check();
+    all_up = all_up && result.has_value();
+    list.begin_object().member("name", check.name).member("status", result ? "UP" : "DOWN");
+    if (!result) list.member("message", result.error().what);
+    list.end_object();
+  }
+  list.end_array();
+  wire::JsonWriter out;
+  out.begin_object().member("status", all_up ? "UP" : "DOWN").key("checks").raw(list.str());
+  out.end_object();
+  Response response{.status = all_up ? 200 : 503, .body = std::move(out).take()};
+  if (!all_up) response.headers.emplace_back("Retry-After", "1");
+  return response;
+}
+
+Response scrape(const runtime::Metrics& metrics) {
+  return {.status = 200,
+          .body = metrics.prometheus_text(),
+          .content_type = "text/plain; version=0.0.4; charset=utf-8"};
+}
+
+}  // namespace
+
+void add_system_routes(std::vector<Route>& routes, std::vector<ReadyCheck> checks,
+                       const runtime::Metrics& metrics) {
+  const auto add = [&](std::string_view pattern, std::function<Response()> answer) {
+    routes.push_back(
+        {Method::get, pattern, Access::open, BodyLimit::none,
+         [answer = std::move(answer)](const Request&, Reply&& reply) { reply(answer()); }});
+  };
+  add("/health/live", live);
+  add("/health/ready", [checks = std::move(checks)] { return ready(checks); });
+  add("/metrics", [&metrics] { return scrape(metrics); });
+  add("/q/metrics", [&metrics] { return scrape(metrics); });
+}
+
+}  // namespace penstock::front

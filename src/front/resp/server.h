@@ -1,0 +1,57 @@
+// The server of the Redis protocol: CL.THROTTLE, and what Redis clients say around it. As many
+// threads as it is given, each with its own event loop; the first also accepts and hands each
+// connection to the thread that has fewest. Decisions are made on these threads, so the limits must
+// not block. Started and stopped by compose.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/log.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "runtime/metrics.h"
+#include "store/limit_store.h"
+
+namespace penstock::front {
+
+struct RespLimits {
+  // Beyond them a connection is told so and closed.
+  std::size_t connections = 10'000;
+  // All connections together: unfinished requests and replies not yet sent. Beyond it the
+  // connection that asks for more is closed, so that no number of clients can fill the memory. One
+  // connection holds at most about 330 KiB: it is not read from while its replies wait.
+  std::size_t buffered_bytes = 256 * 1024 * 1024;
+  // A client that reads nothing of its replies, or does not read our last words.
+  Millis write_timeout = Seconds{30};
+  // Without a request; zero = as long as it likes, which is what pools of Redis clients expect.
+  Millis idle_timeout = Millis::zero();
+  Millis shutdown_timeout = Seconds{5};
+};
+
+struct RespOptions {
+  std::string address;  // empty = no such server
+  std::uint16_t port = 6380;
+  std::size_t threads = 0;  // 0 = one per two cores
+  std::string password;     // empty = none is asked for
+  RespLimits limits;
+};
+
+class RespServer {
+ public:
+  // Limits, log and metrics must outlive the server; one server per metrics registry. `invalid` for
+  // options that cannot work, `unavailable` when the address cannot be had.
+  static Result<std::unique_ptr<RespServer>> start(const RespOptions& options,
+                                                   store::LimitStore& limits, Log& log,
+                                                   runtime::Metrics& metrics);
+  virtual ~RespServer() = default;
+
+  virtual std::uint16_t port() const noexcept = 0;
+  // Stops accepting, answers what has arrived, waits for clients to read it within
+  // limits.shutdown_timeout, then closes. Blocks until done; idempotent.
+  virtual void stop() = 0;
+};
+
+}  // namespace penstock::front

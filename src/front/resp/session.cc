@@ -1,0 +1,59 @@
+#include "front/resp/session.h"
+
+#include "front/http/ascii.h"
+
+namespace penstock::front {
+namespace {
+
+using Status = wire::RespRequestParser::Status;
+
+constexpr wire::RespRequestLimits kLimits;
+constexpr wire::RespRequestLimits kStrangersLimits = wire::RespRequestLimits::before_auth();
+
+bool is_throttle(std::string_view name) noexcept { return ascii_equal(name, "cl.throttle"); }
+
+}  // namespace
+
+RespSession::RespSession(RespState& state, std::uint64_t id)
+    : state_(state), id_(id), trusted_(state.password.empty()) {}
+
+RespSession::Turn RespSession::handle(std::string_view in, ThrottleBatch& batch, std::string& out) {
+  Turn turn;
+  while (!turn.close) {
+    if (out.size() >= kReplyBytes) {
+      turn.full = true;
+      break;
+    }
+    const Status status =
+        parser_.parse(in.substr(turn.consumed), trusted_ ? kLimits : kStrangersLimits);
+    if (status == Status::need_more) break;
+    if (status == Status::invalid) {
+      batch.settle(out);
+      wire::RespWriter(out, version_)
+          .error("ERR Protocol error: " + std::string(parser_.problem()));
+      state_.metrics.protocol_errors.add();
+      turn.close = true;
+      break;
+    }
+    turn.consumed += parser_.consumed();
+    const Arguments arguments = parser_.arguments();
+    if (arguments.empty()) continue;
+    if (trusted_ && is_throttle(arguments[0])) {
+      std::string problem;
+      if (batch.add(arguments, problem)) {
+        if (batch.is_full()) batch.settle(out);
+        continue;
+      }
+      batch.settle(out);
+      wire::RespWriter(out, version_).error(problem);
+      continue;
+    }
+    batch.settle(out);
+    run(arguments, out);
+    turn.close = quits_;
+  }
+  batch.settle(out);
+  return turn;
+}
+
+}  // namespace penstock::front

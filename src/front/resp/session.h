@@ -1,0 +1,68 @@
+// One client's conversation: bytes in, bytes out, and whether to hang up. Knows no socket and no
+// clock. One thread, whose ThrottleBatch it uses.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "front/resp/state.h"
+#include "front/resp/throttle_batch.h"
+#include "wire/resp_request.h"
+#include "wire/resp_writer.h"
+
+namespace penstock::front {
+
+class RespSession {
+ public:
+  struct Turn {
+    std::size_t consumed = 0;
+    bool full = false;   // stopped because `out` has enough: there may be more requests in `in`
+    bool close = false;  // hang up once all is sent
+  };
+
+  // `state` must outlive this.
+  RespSession(RespState& state, std::uint64_t id);
+
+  // Takes whole requests off the front of `in` and appends their replies to `out`, until the input
+  // ends or `out` has kReplyBytes. What is not consumed comes again, with more behind it.
+  Turn handle(std::string_view in, ThrottleBatch& batch, std::string& out);
+
+  // Enough for a write to be worth a system call, and what bounds a client that does not read.
+  static constexpr std::size_t kReplyBytes = 64 * 1024;
+
+ private:
+  using Arguments = std::span<const std::string_view>;
+  struct Command;
+
+  // session_commands.cc
+  static std::span<const Command> commands() noexcept;
+  static const Command* find(std::string_view name) noexcept;
+  void run(Arguments arguments, std::string& out);
+  void ping(Arguments arguments, wire::RespWriter& out);
+  void echo(Arguments arguments, wire::RespWriter& out);
+  void quit(Arguments arguments, wire::RespWriter& out);
+  void reset(Arguments arguments, wire::RespWriter& out);
+  void select(Arguments arguments, wire::RespWriter& out);
+  void auth(Arguments arguments, wire::RespWriter& out);
+  void hello(Arguments arguments, wire::RespWriter& out);
+  void client(Arguments arguments, wire::RespWriter& out);
+  void command(Arguments arguments, wire::RespWriter& out);
+  void config(Arguments arguments, wire::RespWriter& out);
+  void info(Arguments arguments, wire::RespWriter& out);
+  void throttle(Arguments, wire::RespWriter&) {}  // handle() sees to it
+  bool set_name(std::string_view name, wire::RespWriter& out);
+  bool log_in(std::string_view user, std::string_view password, wire::RespWriter& out);
+
+  RespState& state_;
+  const std::uint64_t id_;
+  wire::RespRequestParser parser_;
+  wire::RespVersion version_ = wire::RespVersion::v2;
+  bool trusted_;  // said the password, or none is asked for
+  bool quits_ = false;
+  std::string name_;
+};
+
+}  // namespace penstock::front

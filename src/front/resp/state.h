@@ -1,0 +1,62 @@
+// What all threads of one RESP server share: settings that never change, and a few counters.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "base/log.h"
+#include "front/resp/server.h"
+#include "runtime/metrics.h"
+#include "store/limit_store.h"
+
+namespace penstock::front {
+
+struct RespMetrics {
+  explicit RespMetrics(runtime::Metrics& registry)
+      : connections(registry.gauge("penstock_resp_connections", "Open RESP connections")),
+        refused(registry.counter("penstock_resp_connections_refused_total",
+                                 "RESP connections closed because there were too many")),
+        protocol_errors(registry.counter("penstock_resp_protocol_errors_total",
+                                         "RESP connections closed because of what they sent")),
+        dropped(registry.counter("penstock_resp_connections_dropped_total",
+                                 "RESP connections closed because they did not read their replies "
+                                 "or the memory for those was used up")),
+        allowed(registry.counter("penstock_resp_decisions_total", "Decisions of CL.THROTTLE",
+                                 {{"outcome", "allowed"}})),
+        limited(registry.counter("penstock_resp_decisions_total", "Decisions of CL.THROTTLE",
+                                 {{"outcome", "limited"}})),
+        errors(registry.counter("penstock_resp_decisions_total", "Decisions of CL.THROTTLE",
+                                {{"outcome", "error"}})) {}
+
+  runtime::Gauge& connections;
+  runtime::Counter& refused;
+  runtime::Counter& protocol_errors;
+  runtime::Counter& dropped;
+  runtime::Counter& allowed;
+  runtime::Counter& limited;
+  runtime::Counter& errors;
+};
+
+struct RespState {
+  RespState(const RespOptions& options, store::LimitStore& limit_store, Log& server_log,
+            runtime::Metrics& registry)
+      : limits(options.limits),
+        password(options.password),
+        store(limit_store),
+        log(server_log),
+        metrics(registry) {}
+
+  const RespLimits limits;
+  const std::string password;  // never logged
+  store::LimitStore& store;
+  Log& log;
+  RespMetrics metrics;
+
+  std::atomic<std::uint64_t> next_id{1};       // of a connection
+  std::atomic<std::size_t> connections{0};     // open
+  std::atomic<std::size_t> buffered_bytes{0};  // of unfinished requests and unsent replies
+};
+
+}  // namespace penstock::front

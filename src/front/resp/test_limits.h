@@ -1,0 +1,60 @@
+// For tests: the decisions of core/limits on a plain map, at the time of a simulated clock.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "core/limits/decide.h"
+#include "store/limit_store.h"
+
+namespace penstock::front {
+
+class CoreLimits final : public store::LimitStore {
+ public:
+  SimulatedClock clock{from_epoch_millis(1'700'000'000'000)};
+  bool away = false;
+  std::vector<std::size_t> batches;  // sizes
+
+  void apply(std::span<const store::LimitRequest> requests, std::optional<Instant> now,
+             std::span<Result<store::LimitAnswer>> answers) override {
+    const std::lock_guard lock(mutex_);
+    batches.push_back(requests.size());
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      if (away) {
+        answers[i] = fail(ErrorKind::unavailable, "the store is away");
+        continue;
+      }
+      const store::LimitCheck& check = requests[i].checks[0];
+      requests[i].statuses[0] = core::charge(check.limit, states_[std::string(check.key)],
+                                             requests[i].cost, now.value_or(clock.now()));
+      answers[i] = store::LimitAnswer{.admitted = requests[i].statuses[0].admitted};
+    }
+  }
+
+  Result<bool> reset(std::string_view key) override {
+    const std::lock_guard lock(mutex_);
+    return states_.erase(std::string(key)) > 0;
+  }
+  Result<std::optional<store::KeyUse>> find(std::string_view key,
+                                            std::optional<Instant> now) override {
+    const std::lock_guard lock(mutex_);
+    const auto found = states_.find(std::string(key));
+    if (found == states_.end()) return std::nullopt;
+    return store::KeyUse{.key = found->first,
+                         .limit = {},
+                         .used = core::used(found->second, now.value_or(clock.now()))};
+  }
+  Result<std::vector<store::KeyUse>> list(std::string_view, std::size_t,
+                                          std::optional<Instant>) override {
+    return std::vector<store::KeyUse>{};
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, core::LimitState> states_;
+};
+
+}  // namespace penstock::front

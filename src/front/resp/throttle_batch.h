@@ -1,0 +1,69 @@
+// The CL.THROTTLE calls that arrived together: decided in one go, answered in their order. One per
+// thread, reused for ever.
+//
+// Their keys live in the table of all throttle keys, apart from those of policies, since their
+// limit comes with the call: each has kThrottleKeyPrefix before it, a character that no key of a
+// policy may have.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "core/limits/limit.h"
+#include "front/resp/state.h"
+#include "store/limit_store.h"
+
+namespace penstock::front {
+
+inline constexpr char kThrottleKeyPrefix = '\x01';
+inline constexpr std::size_t kThrottleKeyBytesMax = 511;  // the table's 512 less the prefix
+
+class ThrottleBatch {
+ public:
+  // `state` must outlive this.
+  explicit ThrottleBatch(RespState& state);
+  ThrottleBatch(const ThrottleBatch&) = delete;
+  ThrottleBatch& operator=(const ThrottleBatch&) = delete;
+
+  // Takes one call; `arguments` begin with the command's name and are not needed afterwards. False:
+  // nothing was taken, and `problem` is the reply's text. Not to be called when full.
+  bool add(std::span<const std::string_view> arguments, std::string& problem);
+
+  bool is_full() const noexcept { return size_ == kCallsMax; }
+  // Decides all that were taken and appends their replies.
+  void settle(std::string& out) {
+    if (size_ > 0) decide(out);
+  }
+
+ private:
+  // The table looks at 16 keys at a time; some groups of them are enough to share one clock
+  // reading.
+  static constexpr std::size_t kCallsMax = 64;
+  // Rates in lowest terms cost more to find than a decision; callers use a handful.
+  static constexpr std::size_t kRatesKept = 16;
+  struct KnownRate {
+    std::int64_t count = 0;
+    std::int64_t period = 0;
+    core::Rate rate;
+  };
+
+  void decide(std::string& out);
+  const core::Rate* find_rate(std::int64_t count, std::int64_t period, std::string& problem);
+
+  RespState& state_;
+  std::size_t size_ = 0;
+  std::size_t key_bytes_ = 0;
+  std::array<store::LimitCheck, kCallsMax> checks_;
+  std::array<core::LimitStatus, kCallsMax> statuses_;
+  std::array<store::LimitRequest, kCallsMax> requests_;
+  std::array<Result<store::LimitAnswer>, kCallsMax> answers_;
+  std::array<KnownRate, kRatesKept> rates_;
+  std::array<char, kCallsMax*(kThrottleKeyBytesMax + 1)> keys_;
+};
+
+}  // namespace penstock::front

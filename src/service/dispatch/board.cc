@@ -1,0 +1,239 @@
+#include "service/dispatch/board.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "core/dispatch/claim_plan.h"
+#include "core/dispatch/retry.h"
+
+namespace penstock::service {
+namespace {
+
+using core::Outcome;
+
+bool starts_by_itself(const core::ItemTypeSettings& settings) {
+  return settings.sink.type == core::SinkType::temporal;
+}
+
+std::size_t concurrency_of(const core::SinkSettings& sink) {
+  // What the log and Kafka sinks queue is theirs to bound; this keeps it in sight.
+  constexpr std::size_t kOthers = 10'000;
+  const bool bounded = sink.type == core::SinkType::http || sink.type == core::SinkType::temporal;
+  return bounded ? static_cast<std::size_t>(sink.concurrency) : kOthers;
+}
+
+}  // namespace
+
+DispatchBoard::Orders DispatchBoard::turn(const core::ItemTypeSettings& settings, Instant now,
+                                          bool stopping) {
+  Orders orders{.look_again = now + settings.dispatch_interval};
+  const auto look_at = [&](Instant at) { orders.look_again = std::min(orders.look_again, at); };
+  if (lease_ && now >= lease_until_) lose_lease();
+  if (!stopping) {
+    if (!asking_ && now >= renew_at_) {
+      orders.ask_lease = true;
+      asking_ = true;
+      renew_at_ = now + kLeaseRenewal;
+    }
+    look_at(renew_at_);
+  }
+  if (!lease_) return orders;
+  look_at(lease_until_);
+  pace_.set_limit(core::pace_of(settings));
+  if (stopping) return_held("this node stops", now, now);
+  if (!settings.enabled) return_held("switched off", now, now);
+  if (paused_until_ - now > kHoldMax) return_held("the sink asked for a pause", paused_until_, now);
+  if (results_are_due(now, stopping)) {
+    orders.settle = std::exchange(results_, {});
+    ++settling_;
+  } else if (!results_.empty() && settling_ < kSettlesMax) {
+    look_at(std::max(results_since_ + kSettleDelay, settle_again_));
+  }
+  if (stopping || !settings.enabled || now < paused_until_) {
+    if (now < paused_until_) look_at(paused_until_);
+    return orders;
+  }
+  const std::size_t wanted =
+      core::plan_claim({.held = held_.size() + sending_,
+                        .batch_size = static_cast<std::size_t>(settings.batch_size),
+                        .pace = core::pace_of(settings)});
+  if (wanted > 0 && !claiming_) {
+    if (now >= claim_at_) {
+      orders.claim = wanted;
+      claiming_ = true;
+    } else {
+      look_at(claim_at_);
+    }
+  }
+  return orders;
+}
+
+std::optional<DispatchBoard::Sending> DispatchBoard::take(const core::ItemTypeSettings& settings,
+                                                          Instant now, Instant& look_again) {
+  const auto not_before = [&](Instant at) -> std::optional<Sending> {
+    look_again = std::min(look_again, at);
+    return std::nullopt;
+  };
+  if (!holds_lease(now) || held_.empty() || !settings.enabled) return std::nullopt;
+  if (sending_ >= concurrency_of(settings.sink)) return std::nullopt;  // an answer wakes us
+  if (now < paused_until_) return not_before(paused_until_);
+  const auto first = held_.begin();
+  if (first->first.first > now) return not_before(first->first.first);
+  if (const Instant at = pace_.next(now); at > now) return not_before(at);
+  pace_.record(now);
+  Held held = std::move(first->second);
+  held_.erase(first);
+  ++sending_;
+  Millis delay{0};
+  if (starts_by_itself(settings)) {
+    const Instant start =
+        held.item.scheduled + core::jitter_of(held.item.id.str(), settings.jitter_window);
+    delay = std::max(Millis{0}, std::chrono::ceil<Millis>(start - now));
+  }
+  return Sending{.handover = {.type = type_,
+                              .id = std::move(held.item.id),
+                              .scheduled = held.item.scheduled,
+                              .attempt = held.item.attempts,
+                              .retry_count = held.item.retry_count,
+                              .context = std::move(held.item.context),
+                              .start_delay = delay},
+                 .batch_id = std::move(held.batch_id)};
+}
+
+void DispatchBoard::on_lease(const Result<std::optional<store::Lease>>& lease,
+                             const core::ItemTypeSettings& settings, Instant asked, Instant now) {
+  asking_ = false;
+  if (!lease) return;  // the term goes on; the next attempt comes soon
+  if (!*lease) return lose_lease();
+  const bool fresh = !lease_ || lease_->token != (*lease)->token;
+  if (fresh) {
+    lose_lease();
+    // Whoever had the lease before may have used the whole pace until now.
+    pace_ = core::Pace(core::pace_of(settings), now);
+    claim_at_ = now;
+  }
+  lease_ = **lease;
+  lease_until_ = asked + kLeaseTerm - kLeaseMargin;
+}
+
+void DispatchBoard::on_claim(Result<store::Claim>&& claim, std::size_t limit,
+                             const core::ItemTypeSettings& settings, Instant now) {
+  claiming_ = false;
+  if (!claim) {
+    if (claim.error().kind == ErrorKind::conflict) return lose_lease();
+    claim_at_ = now + kStoreRetry;
+    return;
+  }
+  if (!lease_) return;  // lost meanwhile: the items are the next holder's
+  for (store::ClaimedItem& item : claim->items) {
+    if (!known_.insert(item.id).second) continue;  // a stale claim that is still under way here
+    Instant at = now;
+    if (!starts_by_itself(settings)) {
+      at = std::max(now, item.scheduled + core::jitter_of(item.id.str(), settings.jitter_window));
+    }
+    held_.emplace(Key{at, order_++}, Held{std::move(item), claim->batch_id});
+  }
+  const Instant latest = now + settings.dispatch_interval;
+  if (claim->items.size() >= limit) {
+    claim_at_ = now;
+  } else {
+    claim_at_ = claim->next_due ? std::clamp(*claim->next_due - kFetchAhead, now, latest) : latest;
+  }
+}
+
+void DispatchBoard::on_answer(const ItemId& id, const std::string& batch_id, int retry_count,
+                              sink::SinkAnswer&& answer, const core::ItemTypeSettings& settings,
+                              Instant now) {
+  --sending_;
+  store::Settlement settlement{
+      .id = id, .batch_id = batch_id, .detail = std::move(answer.detail), .not_before = now};
+  switch (answer.outcome) {
+    case sink::SinkOutcome::done:
+      settlement.outcome = Outcome::done;
+      break;
+    case sink::SinkOutcome::failed:
+      settlement.outcome = Outcome::failed;
+      settlement.not_before =
+          now + core::retry_delay(settings.retry_backoff, settings.retry_backoff_max,
+                                  retry_count + 1, rng_);
+      break;
+    case sink::SinkOutcome::refused:
+      settlement.outcome = Outcome::refused;
+      break;
+    case sink::SinkOutcome::slow_down: {
+      settlement.outcome = Outcome::give_back;
+      const Millis pause =
+          std::clamp(answer.pause.value_or(Seconds{1}), Millis{1}, Millis{settings.max_pause});
+      paused_until_ = std::max(paused_until_, now + pause);
+      settlement.not_before = now + pause;
+      break;
+    }
+  }
+  add_result(std::move(settlement), now);
+}
+
+void DispatchBoard::on_unsent(Sending&& sending, std::string_view why, Instant now) {
+  --sending_;
+  add_result({.id = std::move(sending.handover.id),
+              .batch_id = std::move(sending.batch_id),
+              .outcome = Outcome::give_back,
+              .detail = std::string(why),
+              .not_before = now},
+             now);
+}
+
+void DispatchBoard::on_settled(bool worked, std::vector<store::Settlement>&& items, Instant now) {
+  --settling_;
+  if (worked) {
+    for (const store::Settlement& item : items) {
+      known_.erase(item.id);
+      const bool comes_back = item.outcome == Outcome::failed || item.outcome == Outcome::give_back;
+      if (comes_back) claim_at_ = std::min(claim_at_, item.not_before);
+    }
+    return;
+  }
+  // Nobody knows whether it was written; saying it again changes nothing then.
+  settle_again_ = now + kStoreRetry;
+  if (!lease_) return;
+  if (results_.empty()) results_since_ = now;
+  std::move(items.begin(), items.end(), std::back_inserter(results_));
+}
+
+void DispatchBoard::lose_lease() {
+  lease_.reset();
+  for (const auto& [key, held] : held_) known_.erase(held.item.id);
+  held_.clear();
+  for (const store::Settlement& result : results_) known_.erase(result.id);
+  results_.clear();
+}
+
+void DispatchBoard::return_held(std::string_view why, Instant not_before, Instant now) {
+  for (auto& [key, held] : held_) {
+    add_result({.id = std::move(held.item.id),
+                .batch_id = std::move(held.batch_id),
+                .outcome = Outcome::give_back,
+                .detail = std::string(why),
+                .not_before = not_before},
+               now);
+  }
+  held_.clear();
+}
+
+void DispatchBoard::add_result(store::Settlement&& settlement, Instant now) {
+  if (!lease_) {  // it is another's by now
+    known_.erase(settlement.id);
+    return;
+  }
+  if (results_.empty()) results_since_ = now;
+  results_.push_back(std::move(settlement));
+}
+
+bool DispatchBoard::results_are_due(Instant now, bool stopping) const noexcept {
+  if (results_.empty() || settling_ >= kSettlesMax || now < settle_again_) return false;
+  if (stopping || results_.size() >= kSettleItems || now >= results_since_ + kSettleDelay) {
+    return true;
+  }
+  return sending_ == 0 && held_.empty();  // nothing more will come
+}
+
+}  // namespace penstock::service

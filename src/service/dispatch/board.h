@@ -1,0 +1,124 @@
+// What one dispatcher knows of its item type, and what is to be done next: lease, items held, items
+// under way, answers to settle, pace and pauses. No thread, no clock, no store: events and the time
+// come in, actions go out, so every interleaving can be tested. One thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "base/rng.h"
+#include "base/time.h"
+#include "core/dispatch/item_type.h"
+#include "core/dispatch/pace.h"
+#include "sink/sink.h"
+#include "store/lease_store.h"
+#include "store/queue_store.h"
+
+namespace penstock::service {
+
+// A node that dies is missed after this; renewed three times as often.
+inline constexpr Millis kLeaseTerm = Seconds{3};
+inline constexpr Millis kLeaseRenewal = Seconds{1};
+// The holder stops this long before its term ends, so that another never begins meanwhile.
+inline constexpr Millis kLeaseMargin{500};
+
+// Answers wait this long for others to be settled with: a transaction costs as much for one.
+inline constexpr Millis kSettleDelay{20};
+inline constexpr std::size_t kSettleItems = 500;
+inline constexpr int kSettlesMax = 2;  // on their way at once
+// Items are fetched this long before their time, and wait here: then they go on time.
+inline constexpr Millis kFetchAhead{200};
+// In a longer pause what is held goes back, for others to see and to cancel.
+inline constexpr Millis kHoldMax = Seconds{5};
+// After the store failed.
+inline constexpr Millis kStoreRetry{500};
+
+class DispatchBoard {
+ public:
+  struct Orders {
+    bool ask_lease = false;
+    std::size_t claim = 0;  // items; 0 = none
+    std::vector<store::Settlement> settle;
+    Instant look_again{};  // at the latest
+  };
+  struct Sending {
+    sink::Handover handover;
+    std::string batch_id;
+  };
+
+  DispatchBoard(ItemType type, std::uint64_t seed) : type_(std::move(type)), rng_(seed) {}
+
+  // What is to be done now, but for sending. What is ordered counts as begun.
+  Orders turn(const core::ItemTypeSettings& settings, Instant now, bool stopping);
+  // The next item that may be sent now; it counts as sent. When there is none, look_again says when
+  // there may be one.
+  std::optional<Sending> take(const core::ItemTypeSettings& settings, Instant now,
+                              Instant& look_again);
+
+  void on_lease(const Result<std::optional<store::Lease>>& lease,
+                const core::ItemTypeSettings& settings, Instant asked, Instant now);
+  void on_claim(Result<store::Claim>&& claim, std::size_t limit,
+                const core::ItemTypeSettings& settings, Instant now);
+  void on_settled(bool worked, std::vector<store::Settlement>&& items, Instant now);
+  void on_answer(const ItemId& id, const std::string& batch_id, int retry_count,
+                 sink::SinkAnswer&& answer, const core::ItemTypeSettings& settings, Instant now);
+  // It was taken and then not sent after all.
+  void on_unsent(Sending&& sending, std::string_view why, Instant now);
+  // There may be items due sooner than was known.
+  void on_news() noexcept { claim_at_ = Instant{}; }
+
+  bool holds_lease(Instant now) const noexcept { return lease_ && now < lease_until_; }
+  store::FencingToken token() const noexcept { return lease_ ? lease_->token : 0; }
+  Instant paused_until() const noexcept { return paused_until_; }
+  // Nothing of this board is under way any more.
+  bool is_quiet() const noexcept {
+    return sending_ == 0 && settling_ == 0 && !claiming_ && !asking_ && results_.empty();
+  }
+  std::size_t held() const noexcept { return held_.size(); }
+
+ private:
+  struct Held {
+    store::ClaimedItem item;
+    std::string batch_id;
+  };
+  // By the instant it may go, then in the order of claiming.
+  using Key = std::pair<Instant, std::uint64_t>;
+
+  void lose_lease();
+  void return_held(std::string_view why, Instant not_before, Instant now);
+  void add_result(store::Settlement&& settlement, Instant now);
+  bool results_are_due(Instant now, bool stopping) const noexcept;
+
+  const ItemType type_;
+  Rng rng_;
+
+  std::optional<store::Lease> lease_;
+  Instant lease_until_{};
+  Instant renew_at_{};
+  bool asking_ = false;
+
+  core::Pace pace_{std::nullopt, Instant{}};
+  std::map<Key, Held> held_;
+  std::uint64_t order_ = 0;
+  std::unordered_set<ItemId> known_;  // held, under way or not settled: not to be taken twice
+  std::size_t sending_ = 0;
+  Instant paused_until_{};
+
+  Instant claim_at_{};
+  bool claiming_ = false;
+
+  std::vector<store::Settlement> results_;
+  Instant results_since_{};
+  Instant settle_again_{};  // after a failure
+  int settling_ = 0;
+};
+
+}  // namespace penstock::service

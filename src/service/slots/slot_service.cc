@@ -1,0 +1,262 @@
+#include "service/slots/slot_service.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/rng.h"
+
+namespace penstock::service {
+namespace {
+
+constexpr std::size_t kReaderThreads = 2;
+constexpr std::size_t kReadsMax = 4'096;    // waiting reads: under a second of work
+constexpr std::size_t kHistoryMax = 1'000;  // versions of one config shown
+
+Error queue_full() {
+  return {.kind = ErrorKind::overloaded, .what = "too many slot requests are waiting; try again"};
+}
+
+}  // namespace
+
+SlotService::Instruments::Instruments(runtime::Metrics& metrics)
+    : duration(metrics.histogram("rate_limiter_slot_assignment_duration_seconds",
+                                 "Time from a slot request to its durable answer",
+                                 runtime::latency_bounds())),
+      depth(metrics.histogram("rate_limiter_window_lookahead_depth",
+                              "Windows passed over before one with room was found",
+                              {0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1'000, 10'000, 100'000})),
+      contention(metrics.counter("rate_limiter_window_contention_total",
+                                 "Windows passed over because another writer held them")),
+      failures(metrics.counter("rate_limiter_slot_assignment_failures_total",
+                               "Slot requests that found no window with room")),
+      batch_size(metrics.histogram("penstock_slots_batch_size",
+                                   "Events decided together in one durable write",
+                                   {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1'024, 4'096, 10'000})) {
+}
+
+SlotService::SlotService(SlotServiceOptions options, store::SlotStore& slots,
+                         store::SlotConfigStore& configs, const Clock& clock, Log& log,
+                         runtime::Metrics& metrics, std::uint64_t seed, store::ChangeFeed* changes)
+    : options_(std::move(options)),
+      slots_(slots),
+      configs_(configs),
+      log_(log),
+      instruments_(metrics),
+      cache_(configs, clock, log, metrics),
+      changes_(changes),
+      seed_(seed),
+      readers_({.name = "slot-read", .threads = kReaderThreads, .queue_max = kReadsMax}),
+      batcher_({.name = "slot-write",
+                .workers = options_.writers,
+                .join_min = options_.join_min,
+                .queue_max = options_.queue_max,
+                .batch_max = options_.batch_max},
+               [this](std::span<store::SlotRequest> requests) { return execute(requests); }) {
+  metrics.gauge_function("penstock_slots_waiting", "Slot requests waiting for a batch",
+                         [this] { return static_cast<double>(batcher_.waiting()); });
+  if (changes_ != nullptr) {
+    changes_->subscribe([this](const std::optional<ConfigName>& changed) {
+      changed ? cache_.forget(*changed) : cache_.flush();
+    });
+  }
+}
+
+void SlotService::stop() {
+  if (changes_ != nullptr) changes_->subscribe(nullptr);
+  batcher_.stop();
+  readers_.stop();
+}
+
+ConfigName SlotService::or_default(ConfigName name) const {
+  if (name.empty()) return options_.default_config;
+  return name;
+}
+
+void SlotService::assign(std::vector<core::SlotCall> calls, std::string request_id,
+                         Done<Assigned> done) {
+  if (calls.empty()) return done({});
+  std::vector<store::SlotRequest> requests;
+  std::vector<EventId> events;
+  requests.reserve(calls.size());
+  events.reserve(calls.size());
+  for (core::SlotCall& call : calls) {
+    events.push_back(call.event);
+    requests.push_back({.event = std::move(call.event),
+                        .config_name = or_default(std::move(call.config_name)),
+                        .requested = call.requested,
+                        .max_delay = call.max_delay.value_or(options_.max_delay),
+                        .entropy = mix64(seed_ + drawn_.fetch_add(1, std::memory_order_relaxed))});
+  }
+  const std::size_t count = events.size();
+  decltype(batcher_)::Done answer =
+      [this, done = std::move(done), events = std::move(events), request_id = std::move(request_id),
+       watch = runtime::Stopwatch()](std::vector<Answer> answers) mutable {
+        done(finish(std::move(answers), events, request_id, watch));
+      };
+  if (!batcher_.submit(std::move(requests), std::move(answer))) {
+    // NOLINTNEXTLINE(bugprone-use-after-move): a refused submit has taken nothing.
+    answer(std::vector<Answer>(count, std::unexpected(queue_full())));
+  }
+}
+
+std::vector<SlotService::Answer> SlotService::execute(std::span<store::SlotRequest> requests) {
+  instruments_.batch_size.observe(static_cast<double>(requests.size()));
+  std::optional<Error> store_error;
+  const store::SlotRequest* previous = nullptr;
+  for (store::SlotRequest& request : requests) {
+    // Most batches name one config, so the last answer usually fits the next event too.
+    if (previous != nullptr && previous->config_name == request.config_name) {
+      request.config = previous->config;
+    } else {
+      auto config = cache_.find(request.config_name);
+      if (!config) {
+        store_error = config.error();
+        break;
+      }
+      request.config = std::move(*config);
+    }
+    previous = &request;
+  }
+  if (store_error) return std::vector<Answer>(requests.size(), std::unexpected(*store_error));
+  return slots_.assign(requests, std::nullopt);
+}
+
+core::Slot SlotService::accept(store::Assignment&& assignment, const std::string& request_id) {
+  const core::Slot& slot = assignment.slot;
+  if (assignment.fresh) instruments_.depth.observe(static_cast<double>(assignment.depth));
+  if (log_.enabled(LogLevel::debug)) {
+    log_.debug(assignment.fresh ? "slots.assigned" : "slots.idempotent_hit",
+               {{"request_id", request_id},
+                {"event_id", slot.event.str()},
+                {"window", slot.window_start},
+                {"scheduled", slot.scheduled}});
+  }
+  return std::move(assignment.slot);
+}
+
+SlotService::Assigned SlotService::finish(std::vector<Answer> answers,
+                                          const std::vector<EventId>& events,
+                                          const std::string& request_id,
+                                          const runtime::Stopwatch& watch) {
+  Assigned results;
+  results.reserve(answers.size());
+  std::size_t exhausted = 0;
+  std::size_t first_exhausted = 0;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (answers[i]) {
+      results.push_back(accept(std::move(*answers[i]), request_id));
+      continue;
+    }
+    if (answers[i].error().kind == ErrorKind::exhausted && exhausted++ == 0) first_exhausted = i;
+    results.push_back(std::unexpected(std::move(answers[i].error())));
+  }
+  instruments_.duration.observe(watch.seconds(), answers.size());
+  if (exhausted > 0) {
+    // Once per call, or a full timeline would drown the log.
+    instruments_.failures.add(exhausted);
+    log_.warn("slots.exhausted", {{"request_id", request_id},
+                                  {"events", exhausted},
+                                  {"first_event_id", events[first_exhausted].str()}});
+  }
+  return results;
+}
+
+template <class T, class Work>
+void SlotService::read(Done<Result<T>> done, Work work) {
+  auto shared_done = std::make_shared<Done<Result<T>>>(std::move(done));
+  const bool taken =
+      readers_.submit([shared_done, work = std::move(work)]() mutable { (*shared_done)(work()); });
+  if (!taken) (*shared_done)(std::unexpected(queue_full()));
+}
+
+void SlotService::find(EventId event, Done<Result<std::optional<core::Slot>>> done) {
+  read<std::optional<core::Slot>>(
+      std::move(done), [this, event = std::move(event)]() -> Result<std::optional<core::Slot>> {
+        auto found = slots_.find(std::span(&event, 1));
+        if (!found) return std::unexpected(found.error());
+        return std::move(found->front());
+      });
+}
+
+Result<std::shared_ptr<const core::SlotConfig>> SlotService::active(const ConfigName& name) {
+  auto config = cache_.find(name);
+  if (config && *config == nullptr) {
+    return fail(ErrorKind::not_found, "there is no slot config named " + name.str());
+  }
+  return config;
+}
+
+void SlotService::windows(ConfigName name, Instant from, Instant to, std::size_t limit,
+                          Done<Result<Windows>> done) {
+  read<Windows>(std::move(done),
+                [this, name = or_default(std::move(name)), from, to, limit]() -> Result<Windows> {
+                  auto config = active(name);
+                  if (!config) return std::unexpected(config.error());
+                  // One more than asked tells whether there is more.
+                  auto used = slots_.windows({.pool = (*config)->pool,
+                                              .window_size = (*config)->window_size,
+                                              .from = from,
+                                              .to = to,
+                                              .limit = limit + 1});
+                  if (!used) return std::unexpected(used.error());
+                  const bool truncated = used->size() > limit;
+                  if (truncated) used->resize(limit);
+                  return Windows{**config, std::move(*used), truncated};
+                });
+}
+
+void SlotService::get_config(ConfigName name, Done<Result<core::SlotConfig>> done) {
+  read<core::SlotConfig>(std::move(done),
+                         [this, name = or_default(std::move(name))]() -> Result<core::SlotConfig> {
+                           auto config = active(name);
+                           if (!config) return std::unexpected(config.error());
+                           return **config;
+                         });
+}
+
+void SlotService::put_config(core::SlotConfigDraft draft, std::string request_id,
+                             Done<Result<core::SlotConfig>> done) {
+  read<core::SlotConfig>(std::move(done),
+                         [this, draft = std::move(draft),
+                          request_id = std::move(request_id)]() -> Result<core::SlotConfig> {
+                           auto change = configs_.put(draft, std::nullopt);
+                           if (!change) return std::unexpected(change.error());
+                           cache_.remember(change->current);
+                           const core::SlotConfig& now = change->current;
+                           const auto& before = change->previous;
+                           log_.info("slots.config_changed",
+                                     {{"request_id", request_id},
+                                      {"config", now.name.str()},
+                                      {"version", now.version},
+                                      {"max_per_window_old", before ? before->max_per_window : 0},
+                                      {"max_per_window_new", now.max_per_window},
+                                      {"window_ms_old", before ? before->window_size.count() : 0},
+                                      {"window_ms_new", now.window_size.count()}});
+                           return std::move(change->current);
+                         });
+}
+
+void SlotService::config_history(ConfigName name,
+                                 Done<Result<std::vector<core::SlotConfig>>> done) {
+  using History = std::vector<core::SlotConfig>;
+  read<History>(std::move(done), [this, name = or_default(std::move(name))]() -> Result<History> {
+    auto versions = configs_.history(name, kHistoryMax);
+    if (versions && versions->empty()) {
+      return fail(ErrorKind::not_found, "there is no slot config named " + name.str());
+    }
+    return versions;
+  });
+}
+
+void SlotService::flush_config_cache(std::string request_id, Done<Result<void>> done) {
+  read<void>(std::move(done), [this, request_id = std::move(request_id)]() -> Result<void> {
+    cache_.flush();
+    if (changes_ != nullptr) {
+      if (Result<void> told = changes_->flush_everywhere(); !told) return told;
+    }
+    log_.info("slots.config_cache_flushed", {{"request_id", request_id}});
+    return {};
+  });
+}
+
+}  // namespace penstock::service

@@ -1,0 +1,175 @@
+// The blocking half of the throttle service: policies, and what people ask about keys.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "service/throttle/throttle_service.h"
+
+namespace penstock::service {
+namespace {
+
+constexpr std::size_t kHistoryMax = 1'000;  // versions of one policy shown
+
+Error queue_full() {
+  return {.kind = ErrorKind::overloaded,
+          .what = "too many throttle admin calls are waiting; try again"};
+}
+
+std::unexpected<Error> no_policy(std::string_view key) {
+  return fail(ErrorKind::not_found, fmt::format("there is no policy with the key '{}'", key));
+}
+
+std::string in_words(const core::Policy* policy) {
+  if (policy == nullptr) return "none";
+  const core::PolicyDraft& draft = policy->draft;
+  return fmt::format("v{} {} capacity={} refill={}/s window={}s shadow={} on_store_failure={}",
+                     policy->version, core::limit_type_name(draft.limit.type), draft.limit.capacity,
+                     draft.refill_text, draft.limit.window.count(), draft.shadow,
+                     core::on_store_failure_name(draft.on_store_failure));
+}
+
+}  // namespace
+
+template <class T, class Work>
+void ThrottleService::run(Done<T> done, Work work) {
+  // Shared, so that `done` is still ours to call when the queue refuses the task.
+  auto shared = std::make_shared<Done<T>>(std::move(done));
+  if (!tasks_.submit([shared, work = std::move(work)]() mutable { (*shared)(work()); })) {
+    (*shared)(std::unexpected(queue_full()));
+  }
+}
+
+void ThrottleService::log_change(std::string_view event, const core::Policy* before,
+                                 const core::Policy* after, std::string_view request_id) {
+  const core::Policy& either = after != nullptr ? *after : *before;
+  log_.info(event, {{"policy", either.draft.key},
+                    {"old", in_words(before)},
+                    {"new", in_words(after)},
+                    {"request_id", request_id}});
+}
+
+void ThrottleService::create_policy(core::PolicyDraft draft, std::string request_id,
+                                    Done<core::Policy> done) {
+  run(std::move(done),
+      [this, draft = std::move(draft),
+       request_id = std::move(request_id)]() -> Result<core::Policy> {
+        if (cache_.current().size() >= options_.policies_max) {
+          return fail(
+              ErrorKind::conflict,
+              fmt::format("there are {} policies already, and no more are kept: use patterns",
+                          options_.policies_max));
+        }
+        Result<core::Policy> made = policies_.create(draft, std::nullopt);
+        if (!made) return made;
+        cache_.put(*made);
+        log_change("throttle.policy_created", nullptr, &*made, request_id);
+        return made;
+      });
+}
+
+void ThrottleService::update_policy(core::PolicyDraft draft, std::string request_id,
+                                    Done<core::Policy> done) {
+  run(std::move(done),
+      [this, draft = std::move(draft),
+       request_id = std::move(request_id)]() -> Result<core::Policy> {
+        const Result<std::optional<core::Policy>> before = policies_.find(draft.key);
+        if (!before) return std::unexpected(before.error());
+        if (!*before) return no_policy(draft.key);
+        Result<core::Policy> made = policies_.update(draft, std::nullopt);
+        if (!made) return made;
+        cache_.put(*made);
+        log_change("throttle.policy_updated", &**before, &*made, request_id);
+        return made;
+      });
+}
+
+void ThrottleService::remove_policy(std::string key, std::string request_id,
+                                    Done<core::Policy> done) {
+  run(std::move(done),
+      [this, key = std::move(key), request_id = std::move(request_id)]() -> Result<core::Policy> {
+        Result<std::optional<core::Policy>> before = policies_.find(key);
+        if (!before) return std::unexpected(before.error());
+        if (!*before) return no_policy(key);
+        if (Result<void> removed = policies_.remove(key, std::nullopt); !removed) {
+          return std::unexpected(removed.error());
+        }
+        cache_.erase(key);
+        log_change("throttle.policy_removed", &**before, nullptr, request_id);
+        return std::move(**before);
+      });
+}
+
+void ThrottleService::find_policy(std::string key, Done<core::Policy> done) {
+  run(std::move(done), [this, key = std::move(key)]() -> Result<core::Policy> {
+    Result<std::optional<core::Policy>> found = policies_.find(key);
+    if (!found) return std::unexpected(found.error());
+    if (!*found) return no_policy(key);
+    return std::move(**found);
+  });
+}
+
+void ThrottleService::list_policies(std::string after, std::size_t limit,
+                                    Done<std::vector<core::Policy>> done) {
+  run(std::move(done),
+      [this, after = std::move(after), limit] { return policies_.list(after, limit); });
+}
+
+void ThrottleService::policy_history(std::string key, Done<std::vector<core::Policy>> done) {
+  run(std::move(done), [this, key = std::move(key)]() -> Result<std::vector<core::Policy>> {
+    Result<std::vector<core::Policy>> versions = policies_.history(key, kHistoryMax);
+    if (versions && versions->empty()) return no_policy(key);
+    return versions;
+  });
+}
+
+void ThrottleService::reset(std::string key, std::string request_id, Done<bool> done) {
+  run(std::move(done),
+      [this, key = std::move(key), request_id = std::move(request_id)]() -> Result<bool> {
+        const Result<bool> had = limits_.reset(key);
+        if (had) {
+          log_.info("throttle.key_reset",
+                    {{"key", key}, {"had_usage", *had}, {"request_id", request_id}});
+        }
+        return had;
+      });
+}
+
+core::KeyMetrics ThrottleService::metrics_of(std::string key,
+                                             const std::optional<store::KeyUse>& use) const {
+  const core::Limit& limit = cache_.current().match(key).draft.limit;
+  core::KeyMetrics metrics{.key = std::move(key),
+                           .type = limit.type,
+                           .tokens = limit.capacity,
+                           .capacity = limit.capacity,
+                           .window = limit.window};
+  // Another type starts fresh, so the usage under the old one says nothing any more.
+  if (use && use->limit.type == limit.type) {
+    metrics.tokens = std::clamp(limit.capacity - use->used, std::int64_t{0}, limit.capacity);
+    metrics.window_count = use->window_count;
+  }
+  return metrics;
+}
+
+void ThrottleService::key_metrics(std::string key, Done<core::KeyMetrics> done) {
+  run(std::move(done), [this, key = std::move(key)]() mutable -> Result<core::KeyMetrics> {
+    const Result<std::optional<store::KeyUse>> use = limits_.find(key, std::nullopt);
+    if (!use) return std::unexpected(use.error());
+    return metrics_of(std::move(key), *use);
+  });
+}
+
+void ThrottleService::list_metrics(std::string after, std::size_t limit,
+                                   Done<std::vector<core::KeyMetrics>> done) {
+  run(std::move(done),
+      [this, after = std::move(after), limit]() -> Result<std::vector<core::KeyMetrics>> {
+        Result<std::vector<store::KeyUse>> uses = limits_.list(after, limit, std::nullopt);
+        if (!uses) return std::unexpected(std::move(uses.error()));
+        std::vector<core::KeyMetrics> page;
+        page.reserve(uses->size());
+        for (const store::KeyUse& use : *uses) page.push_back(metrics_of(use.key, use));
+        return page;
+      });
+}
+
+}  // namespace penstock::service

@@ -1,0 +1,73 @@
+#include "service/throttle/throttle_metrics.h"
+
+#include <string>
+#include <vector>
+
+namespace penstock::service {
+namespace {
+
+// A decision in memory takes about a microsecond, one over the network a few milliseconds.
+std::vector<double> latency_bounds_millis() {
+  return {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
+          1,     2.5,    5,     10,   25,    50,   100, 1000};
+}
+
+}  // namespace
+
+runtime::Gauge* TokensRemaining::find(std::int64_t id) const noexcept {
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    const Slot& slot = slots_[(static_cast<std::size_t>(id) + i) % slots_.size()];
+    const std::int64_t taken = slot.taken.load(std::memory_order_acquire);
+    if (taken == id + 1) return slot.gauge;
+    if (taken == 0) return nullptr;
+  }
+  return nullptr;
+}
+
+runtime::Gauge* TokensRemaining::make(const core::Policy& policy) {
+  const std::lock_guard lock(mutex_);
+  if (runtime::Gauge* made = find(policy.id)) return made;
+  if (series_ == kSeriesMax) {
+    full_.store(true, std::memory_order_relaxed);
+    return nullptr;
+  }
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    Slot& slot = slots_[(static_cast<std::size_t>(policy.id) + i) % slots_.size()];
+    if (slot.taken.load(std::memory_order_relaxed) != 0) continue;
+    ++series_;
+    // The default policy has no id of a store, and its name may also be the key of one that has.
+    const std::string label = policy.id == 0 ? "(default)" : policy.draft.key;
+    slot.gauge =
+        &metrics_.gauge("throttlex_tokens_remaining",
+                        "Tokens left by the last decision under a policy", {{"policy", label}});
+    slot.taken.store(policy.id + 1, std::memory_order_release);
+    return slot.gauge;
+  }
+  return nullptr;
+}
+
+void TokensRemaining::set(const core::Policy& policy, std::int64_t remaining) {
+  runtime::Gauge* gauge = find(policy.id);
+  if (gauge == nullptr && !full_.load(std::memory_order_relaxed)) gauge = make(policy);
+  if (gauge != nullptr) gauge->set(static_cast<double>(remaining));
+}
+
+ThrottleMetrics::ThrottleMetrics(runtime::Metrics& metrics, bool tokens_remaining)
+    : allowed_(metrics.counter("throttlex_allowed_total", "Requests let through")),
+      blocked_(metrics.counter("throttlex_blocked_total", "Requests denied by a limit")),
+      shadow_denied_(metrics.counter("penstock_throttle_shadow_denied_total",
+                                     "Requests that a shadow policy would have denied")),
+      store_failures_(metrics.counter("penstock_throttle_store_failures_total",
+                                      "Requests whose usage could not be asked")),
+      latency_(metrics.histogram("throttlex_latency_ms", "Time of a throttle decision in ms",
+                                 latency_bounds_millis())),
+      tokens_enabled_(tokens_remaining),
+      tokens_(metrics) {}
+
+core::ThrottleTotals ThrottleMetrics::totals() const noexcept {
+  return {.allowed = allowed_.value(),
+          .blocked = blocked_.value(),
+          .shadow_denied = shadow_denied_.value()};
+}
+
+}  // namespace penstock::service

@@ -1,0 +1,72 @@
+// What throttle decisions are counted by. Recording is lock-free and safe on any thread.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+#include "core/policy/decision.h"
+#include "core/policy/policy.h"
+#include "runtime/metrics.h"
+
+namespace penstock::service {
+
+// `throttlex_tokens_remaining{policy=…}`: what the last decision under a policy left. A series per
+// policy, never per key, for the first policies that decide anything.
+class TokensRemaining {
+ public:
+  static constexpr std::size_t kSeriesMax = 100;
+
+  // `metrics` must outlive this.
+  explicit TokensRemaining(runtime::Metrics& metrics) : metrics_(metrics) {}
+
+  void set(const core::Policy& policy, std::int64_t remaining);
+
+ private:
+  struct Slot {
+    std::atomic<std::int64_t> taken{0};  // id of the policy + 1; set after `gauge`
+    runtime::Gauge* gauge = nullptr;
+  };
+
+  runtime::Gauge* find(std::int64_t id) const noexcept;
+  runtime::Gauge* make(const core::Policy& policy);
+
+  runtime::Metrics& metrics_;
+  // Open addressing; nothing is ever removed, so a reader needs no lock.
+  std::array<Slot, 256> slots_;
+  std::atomic<bool> full_{false};
+  std::mutex mutex_;
+  std::size_t series_ = 0;  // guarded by mutex_
+};
+
+class ThrottleMetrics {
+ public:
+  ThrottleMetrics(runtime::Metrics& metrics, bool tokens_remaining);
+
+  void count(bool allowed, bool shadow_denied) noexcept {
+    (allowed ? allowed_ : blocked_).add();
+    if (shadow_denied) shadow_denied_.add();
+  }
+  void remaining(const core::Policy& policy, std::int64_t tokens) {
+    if (tokens_enabled_) tokens_.set(policy, tokens);
+  }
+  void took(double millis, std::uint64_t decisions = 1) noexcept {
+    latency_.observe(millis, decisions);
+  }
+  void store_failed() noexcept { store_failures_.add(); }
+
+  core::ThrottleTotals totals() const noexcept;
+
+ private:
+  runtime::Counter& allowed_;
+  runtime::Counter& blocked_;
+  runtime::Counter& shadow_denied_;
+  runtime::Counter& store_failures_;
+  runtime::Histogram& latency_;
+  const bool tokens_enabled_;
+  TokensRemaining tokens_;
+};
+
+}  // namespace penstock::service

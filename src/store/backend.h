@@ -1,0 +1,47 @@
+// What a backend offers: a plain struct of optional ports. `compose` refuses to start, with one
+// clear sentence, when a configured feature lacks its port.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "store/change_feed.h"
+#include "store/item_type_store.h"
+#include "store/lease_store.h"
+#include "store/limit_archive.h"
+#include "store/limit_store.h"
+#include "store/limit_sweep.h"
+#include "store/node_registry.h"
+#include "store/policy_store.h"
+#include "store/queue_store.h"
+#include "store/slot_config_store.h"
+#include "store/slot_retention.h"
+#include "store/slot_store.h"
+
+namespace penstock::store {
+
+// Whether the engine behind the ports can do work now. Thread-safe, cheap, never blocks for long.
+class StoreHealth {
+ public:
+  virtual ~StoreHealth() = default;
+  virtual Result<void> check() = 0;
+};
+
+struct Backend {
+  std::string name;  // "embedded", "postgres", …
+  StoreHealth* health = nullptr;
+  SlotStore* slots = nullptr;
+  SlotConfigStore* slot_configs = nullptr;
+  SlotRetention* slot_retention = nullptr;
+  ChangeFeed* changes = nullptr;  // only of a store that nodes share
+  LimitStore* limits = nullptr;
+  PolicyStore* policies = nullptr;
+  LimitArchive* limit_archive = nullptr;  // for limits that live in memory
+  LimitSweep* limit_sweep = nullptr;      // only of an engine that does not forget by itself
+  NodeRegistry* nodes = nullptr;          // only of a store that nodes share
+  QueueStore* queue = nullptr;
+  LeaseStore* leases = nullptr;
+  ItemTypeStore* item_types = nullptr;
+};
+
+}  // namespace penstock::store

@@ -1,0 +1,81 @@
+// Items whose time is a slot: both are written in one step. Included by queue_suite.h.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "core/slots/slot_config.h"
+#include "store/conformance/queue_harness.h"
+
+namespace penstock::store::conformance {
+
+inline NewItem slot_item(std::string id, std::string config, Instant requested,
+                         Millis max_delay = std::chrono::days{1}) {
+  NewItem item = new_item("T", id, Instant{});
+  item.slot = SlotRequest{.event = event("T:" + id),
+                          .config_name = config_name(std::move(config)),
+                          .config = nullptr,
+                          .requested = requested,
+                          .max_delay = max_delay,
+                          .entropy = 5};
+  return item;
+}
+
+TEST_P(QueueSlotSuite, gives_items_the_time_of_their_slot) {
+  ASSERT_TRUE(harness().backend().slot_configs->put({.name = config_name("c"),
+                                                     .pool = pool_name("c"),
+                                                     .max_per_window = 2,
+                                                     .window_size = Seconds{4}},
+                                                    kNoon));
+  std::vector<NewItem> items;
+  for (int i = 0; i < 5; ++i) items.push_back(slot_item("s" + std::to_string(i), "c", kNoon));
+  const auto answers = queue().enqueue(items, kNoon);
+  for (std::size_t i = 0; i < 5; ++i) {
+    ASSERT_TRUE(answers[i]) << answers[i].error().what;
+    EXPECT_EQ(answers[i]->result, EnqueueResult::created);
+    const auto found =
+        harness().backend().slots->find(std::vector{event("T:s" + std::to_string(i))});
+    ASSERT_TRUE(found && found->at(0));
+    EXPECT_EQ((*found)[0]->scheduled, answers[i]->scheduled);
+    EXPECT_EQ(view("s" + std::to_string(i)).scheduled, answers[i]->scheduled);
+  }
+  EXPECT_EQ(put(items[3]).result, EnqueueResult::same);
+  EXPECT_EQ(put(items[3]).scheduled, answers[3]->scheduled);
+  EXPECT_EQ(claim(1, 10, kNoon + Seconds{4}).items.size(), 2U);
+  EXPECT_EQ(claim(1, 10, kNoon + Seconds{60}).items.size(), 3U);
+}
+
+TEST_P(QueueSlotSuite, writes_neither_when_there_is_no_slot) {
+  ASSERT_TRUE(harness().backend().slot_configs->put({.name = config_name("c"),
+                                                     .pool = pool_name("c"),
+                                                     .max_per_window = 1,
+                                                     .window_size = Seconds{4}},
+                                                    kNoon));
+  const std::vector<NewItem> items = {
+      slot_item("a", "c", kNoon, Millis{0}), slot_item("b", "c", kNoon, Millis{0}),
+      slot_item("x", "unknown", kNoon), new_item("T", "plain", kNoon)};
+  const auto answers = queue().enqueue(items, kNoon);
+  EXPECT_TRUE(answers[0]);
+  EXPECT_EQ(answers[1].error().kind, ErrorKind::exhausted);
+  EXPECT_EQ(answers[2].error().kind, ErrorKind::not_found);
+  EXPECT_TRUE(answers[3]);
+  EXPECT_EQ(count(ItemState::ready), 2U);
+  EXPECT_FALSE(*queue().find(item_type("T"), item_id("b")));
+  EXPECT_FALSE(harness().backend().slots->find(std::vector{event("T:b")})->at(0));
+}
+
+TEST_P(QueueSlotSuite, charges_no_slot_for_an_item_that_is_there_already) {
+  ASSERT_TRUE(harness().backend().slot_configs->put({.name = config_name("c"),
+                                                     .pool = pool_name("c"),
+                                                     .max_per_window = 10,
+                                                     .window_size = Seconds{4}},
+                                                    kNoon));
+  put(new_item("T", "a", kNoon));
+  const NewItem other = slot_item("a", "c", kNoon);
+  EXPECT_EQ(put(other).result, EnqueueResult::different);
+  EXPECT_FALSE(harness().backend().slots->find(std::vector{event("T:a")})->at(0));
+}
+
+}  // namespace penstock::store::conformance

@@ -1,0 +1,71 @@
+// One call of assign(): looks the events up, places the new ones, and writes them with the counters
+// they changed in one atomic batch. Its buffers are kept from call to call. For the thread that
+// holds the writer's mutex.
+#pragma once
+
+#include <rocksdb/slice.h>
+#include <rocksdb/status.h>
+#include <rocksdb/write_batch.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "store/embedded/engine.h"
+#include "store/embedded/writer.h"
+#include "store/slot_store.h"
+
+namespace penstock::store::embedded {
+
+class AssignBatch {
+ public:
+  explicit AssignBatch(Writer& writer) : writer_(writer) {}
+
+  std::vector<Result<Assignment>> run(std::span<const SlotRequest> requests, Instant now);
+
+ private:
+  using Answers = std::vector<Result<Assignment>>;
+  static constexpr std::size_t kNone = SIZE_MAX;
+
+  struct SortKey {
+    std::uint64_t head =
+        0;  // the first eight bytes of the event, big-endian: decides most comparisons
+    std::size_t request = 0;
+  };
+
+  // One distinct event of the batch.
+  struct Entry {
+    std::size_t answer = kNone;  // the request that showed its slot first
+    bool fresh = false;          // that slot is new
+  };
+
+  void sort_events(std::span<const SlotRequest> requests);
+  void look_up(const Engine::View& view);
+  void plan(const Engine::View& view, std::span<const SlotRequest> requests, Instant now);
+  Result<Assignment> known(const Engine::View& view, const SlotRequest& request,
+                           std::size_t entry) const;
+  Result<Assignment> place(WindowSource& source, const SlotRequest& request, Instant now);
+  Result<const core::SlotConfig*> config_for(const SlotRequest& request);
+  Result<void> write(const Engine::View& view);
+  void forget();
+
+  Writer& writer_;
+  std::vector<SortKey> order_;
+  std::vector<std::size_t> entry_of_;  // request -> entry
+  std::vector<Entry> entries_;         // ascending by event
+  // Of each entry: its key, and what the look-up gave.
+  std::vector<rocksdb::Slice> keys_;
+  std::vector<rocksdb::PinnableSlice> found_;
+  std::vector<rocksdb::Status> statuses_;
+  Answers answers_;
+  ActiveConfigs::Snapshot config_;  // of the last request, since most name the same
+  ConfigName config_name_;
+  rocksdb::WriteBatch batch_;
+  std::string value_;
+};
+
+}  // namespace penstock::store::embedded

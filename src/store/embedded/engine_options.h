@@ -1,0 +1,39 @@
+// How RocksDB is set up: one place for every number, each with its reason. Memory is bounded by
+// what stands here; store/README.md has the sum.
+#pragma once
+
+#include <rocksdb/options.h>
+
+#include <cstddef>
+#include <memory>
+
+namespace rocksdb {
+class Cache;
+class Env;
+}  // namespace rocksdb
+
+namespace penstock::store::embedded {
+
+// Column families, in the order in which the engine keeps their handles.
+enum class Family : std::size_t {
+  meta = 0,
+  event_slot = 1,
+  slot_window = 2,
+  slot_config = 3,
+  throttle_policy = 4,
+  throttle_usage = 5,
+};
+inline constexpr std::size_t kFamilies = 6;
+
+// RocksDB wants a family called "default" to exist; it holds `meta`.
+const char* family_name(Family family) noexcept;
+
+// `env` is RocksDB's default when null; tests put a faulty one.
+rocksdb::DBOptions make_db_options(rocksdb::Env* env);
+
+std::shared_ptr<rocksdb::Cache> make_block_cache(std::size_t cache_bytes);
+
+rocksdb::ColumnFamilyOptions make_family_options(Family family,
+                                                 const std::shared_ptr<rocksdb::Cache>& cache);
+
+}  // namespace penstock::store::embedded

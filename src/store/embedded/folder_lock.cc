@@ -1,0 +1,64 @@
+#include "store/embedded/folder_lock.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <string>
+#include <system_error>
+
+#include "store/embedded/errors.h"
+
+namespace penstock::store::embedded {
+namespace {
+
+// The process id that the holder wrote, 0 when it cannot be read.
+long holder_of(int fd) {
+  std::array<char, 32> text;
+  const ssize_t size = pread(fd, text.data(), text.size(), 0);
+  long pid = 0;
+  if (size > 0) std::from_chars(text.data(), text.data() + size, pid);
+  return pid;
+}
+
+// Only for the other side's error message, so a failure to write it is no reason to stop.
+void write_holder(int fd) {
+  const std::string text = fmt::format("{}\n", getpid());
+  if (ftruncate(fd, 0) != 0) return;
+  [[maybe_unused]] const ssize_t written = pwrite(fd, text.data(), text.size(), 0);
+}
+
+}  // namespace
+
+Result<FolderLock> FolderLock::take(const std::filesystem::path& dir) {
+  std::error_code error;
+  std::filesystem::create_directories(dir, error);
+  if (error) return std::unexpected(translate(error.value(), dir, "make the folder"));
+
+  const std::filesystem::path file = dir / "penstock.lock";
+  const int fd = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (fd < 0) return std::unexpected(translate(errno, dir, "write to the folder"));
+  FolderLock lock(fd);
+  if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return std::unexpected(translate(errno, dir, "lock the folder"));
+    const long holder = holder_of(fd);
+    return fail(
+        ErrorKind::unavailable,
+        fmt::format("data folder {} is in use by {}; one folder serves one process", dir.string(),
+                    holder == getpid() ? std::string("this process already")
+                    : holder > 0       ? fmt::format("process {}", holder)
+                                       : std::string("another process")));
+  }
+  write_holder(fd);
+  return lock;
+}
+
+FolderLock::~FolderLock() {
+  if (fd_ >= 0) close(fd_);
+}
+
+}  // namespace penstock::store::embedded

@@ -1,0 +1,50 @@
+#include "store/embedded/store_parts.h"
+
+#include <mutex>
+#include <utility>
+
+namespace penstock::store::embedded {
+
+Result<void> EmbeddedHealth::check() {
+  if (Result<void> state = writer_.engine.check(); state) return state;
+  // While the store is reported as not ready nobody may call it, so asking is also what mends it. A
+  // writer that is at work does so itself.
+  if (const std::unique_lock lock(writer_.mutex, std::try_to_lock); lock.owns_lock()) {
+    return writer_.ready();
+  }
+  return writer_.engine.check();
+}
+
+StoreParts::StoreParts(std::unique_ptr<Engine> engine_in, const Clock& clock)
+    : engine(std::move(engine_in)),
+      writer(*engine, clock),
+      slots(writer),
+      configs(writer),
+      retention(writer),
+      policies(writer),
+      limit_archive(writer),
+      health(writer) {}
+
+Result<std::unique_ptr<StoreParts>> StoreParts::open(const EngineOptions& options,
+                                                     const Clock& clock) {
+  Result<std::unique_ptr<Engine>> engine = Engine::open(options, clock);
+  if (!engine) return std::unexpected(std::move(engine.error()));
+  auto parts = std::make_unique<StoreParts>(std::move(*engine), clock);
+  const std::lock_guard lock(parts->writer.mutex);
+  if (Result<void> loaded = parts->writer.load(); !loaded) {
+    return std::unexpected(std::move(loaded.error()));
+  }
+  return parts;
+}
+
+Backend StoreParts::backend() noexcept {
+  return {.name = "embedded",
+          .health = &health,
+          .slots = &slots,
+          .slot_configs = &configs,
+          .slot_retention = &retention,
+          .policies = &policies,
+          .limit_archive = &limit_archive};
+}
+
+}  // namespace penstock::store::embedded

@@ -1,0 +1,45 @@
+// The pieces of an embedded store, put together and loaded. EmbeddedStore hides this from the other
+// rooms; tests use it to run the same store on a faulty file system.
+#pragma once
+
+#include <memory>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "store/backend.h"
+#include "store/embedded/embedded_configs.h"
+#include "store/embedded/embedded_limit_archive.h"
+#include "store/embedded/embedded_policies.h"
+#include "store/embedded/embedded_retention.h"
+#include "store/embedded/embedded_slots.h"
+#include "store/embedded/engine.h"
+#include "store/embedded/writer.h"
+
+namespace penstock::store::embedded {
+
+class EmbeddedHealth final : public StoreHealth {
+ public:
+  explicit EmbeddedHealth(Writer& writer) : writer_(writer) {}
+  Result<void> check() override;
+
+ private:
+  Writer& writer_;
+};
+
+struct StoreParts {
+  static Result<std::unique_ptr<StoreParts>> open(const EngineOptions& options, const Clock& clock);
+  StoreParts(std::unique_ptr<Engine> engine_in, const Clock& clock);
+
+  Backend backend() noexcept;
+
+  std::unique_ptr<Engine> engine;
+  Writer writer;
+  EmbeddedSlots slots;
+  EmbeddedConfigs configs;
+  EmbeddedRetention retention;
+  EmbeddedPolicies policies;
+  EmbeddedLimitArchive limit_archive;
+  EmbeddedHealth health;
+};
+
+}  // namespace penstock::store::embedded

@@ -1,0 +1,39 @@
+// What the one writer holds: the engine and all that is remembered of it. Owned by the store; the
+// ports share it.
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "store/embedded/active_configs.h"
+#include "store/embedded/engine.h"
+#include "store/embedded/policy_index.h"
+#include "store/embedded/window_counters.h"
+
+namespace penstock::store::embedded {
+
+// Windows read ahead at start, over all pools: a quarter of a million take about a tenth of a
+// second and 2 MiB; a search that goes further reads on by itself.
+inline constexpr std::size_t kWarmWindowsMax = 262'144;
+
+struct Writer {
+  Writer(Engine& engine_in, const Clock& clock_in) : engine(engine_in), clock(clock_in) {}
+
+  // Reads the configs and policies, and the windows from now on. Holding `mutex`, when nothing is
+  // charged.
+  Result<void> load();
+
+  // Mends a failed engine if it can be. Holding `mutex`, and no view.
+  Result<void> ready();
+
+  Engine& engine;
+  const Clock& clock;
+  std::mutex mutex;        // held from the first look at what is remembered until the commit
+  WindowCounters windows;  // guarded by mutex
+  ActiveConfigs configs;   // changed under mutex; readable by any thread
+  PolicyIndex policies;    // changed under mutex; readable by any thread
+};
+
+}  // namespace penstock::store::embedded

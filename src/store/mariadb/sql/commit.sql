@@ -1,0 +1,2 @@
+-- Caller: LimitStore::apply, reset, PolicyStore. Index: none. Locks: none.
+COMMIT

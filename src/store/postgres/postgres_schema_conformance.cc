@@ -1,0 +1,160 @@
+// The schema's life on a real server: migration, version check, every statement, a small role.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "core/policy/policy_rules.h"
+#include "store/postgres/schema.h"
+#include "store/postgres/sql.h"
+#include "store/postgres/testing/asks.h"
+#include "store/postgres/testing/test_server.h"
+
+namespace penstock::store::postgres {
+namespace {
+
+TestServer& server() { return TestServer::shared(); }
+
+// Everything that throttle does, once.
+void throttle_with(const Backend& backend) {
+  EXPECT_TRUE(backend.policies->create(core::default_policy_draft(), std::nullopt));
+  EXPECT_TRUE(backend.policies->remove("default", std::nullopt));
+  const LimitCheck check{.key = "k", .limit = core::default_policy_draft().limit};
+  core::LimitStatus status;
+  const LimitRequest request{.checks = {&check, 1}, .cost = 1, .statuses = {&status, 1}};
+  std::vector<Result<LimitAnswer>> answers(1, fail(ErrorKind::corrupt, "no answer"));
+  backend.limits->apply({&request, 1}, std::nullopt, answers);
+  EXPECT_TRUE(answers[0]) << answers[0].error().what;
+  EXPECT_EQ(backend.limits->reset("k"), true);
+  EXPECT_TRUE(backend.limit_sweep->sweep(10, std::nullopt));
+  EXPECT_EQ(backend.nodes->beat("n", Seconds{10}), 1U);
+  EXPECT_TRUE(backend.nodes->leave("n"));
+}
+
+TEST(Schema, migrate_makes_it_and_a_second_run_changes_nothing) {
+  const std::string database = server().empty_database();
+  const auto first = migrate({.url = server().url(database)});
+  ASSERT_TRUE(first) << first.error().what;
+  EXPECT_EQ(first->from_version, 0);
+  EXPECT_EQ(first->to_version, schema_version());
+  EXPECT_EQ(first->applied.size(), embedded_migrations().size());
+  const auto second = migrate({.url = server().url(database)});
+  ASSERT_TRUE(second) << second.error().what;
+  EXPECT_EQ(second->from_version, schema_version());
+  EXPECT_TRUE(second->applied.empty());
+  EXPECT_NE(open_store({.url = server().url(database)}), nullptr);
+}
+
+TEST(Schema, migrations_run_by_several_programs_at_once_are_applied_once) {
+  const std::string database = server().empty_database();
+  std::vector<std::thread> programs;
+  std::atomic<std::size_t> applied{0};
+  for (int i = 0; i < 4; ++i) {
+    programs.emplace_back([&] {
+      const auto report = migrate({.url = server().url(database)});
+      ASSERT_TRUE(report) << report.error().what;
+      applied += report->applied.size();
+    });
+  }
+  for (std::thread& program : programs) program.join();
+  EXPECT_EQ(applied, embedded_migrations().size());
+}
+
+TEST(Schema, a_missing_or_older_schema_is_refused_naming_the_command) {
+  const std::string database = server().empty_database();
+  const auto none = PostgresStore::open({.url = server().url(database)}, nullptr);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().kind, ErrorKind::conflict);
+  EXPECT_NE(none.error().what.find("penstock migrate"), std::string::npos) << none.error().what;
+
+  const std::string older = server().fresh_database();
+  server().query(older, "DELETE FROM penstock.schema_version WHERE version = " +
+                            std::to_string(schema_version()));
+  const auto behind = PostgresStore::open({.url = server().url(older)}, nullptr);
+  ASSERT_FALSE(behind);
+  EXPECT_NE(behind.error().what.find("penstock migrate"), std::string::npos);
+}
+
+TEST(Schema, a_newer_schema_is_refused_by_the_daemon_and_by_migrate) {
+  const std::string database = server().fresh_database();
+  server().query(database, "INSERT INTO penstock.schema_version VALUES (9999, 'from the future')");
+  const auto store = PostgresStore::open({.url = server().url(database)}, nullptr);
+  ASSERT_FALSE(store);
+  EXPECT_EQ(store.error().kind, ErrorKind::conflict);
+  EXPECT_NE(store.error().what.find("newer"), std::string::npos) << store.error().what;
+  EXPECT_FALSE(migrate({.url = server().url(database)}));
+}
+
+TEST(Schema, every_statement_can_be_prepared) {
+  const std::string database = server().fresh_database();
+  auto connection =
+      Connection::open({.url = server().url(database)}, runtime::Deadline(Seconds{60}));
+  ASSERT_TRUE(connection);
+  for (const SqlFile& file : embedded_statements()) {
+    // CALL, BEGIN and its kind are not for PREPARE; the protocol's Parse takes them, as the store
+    // does.
+    const std::string_view name = file.name;
+    if (name == "assign_slots" || name == "begin" || name == "commit" || name == "rollback") {
+      continue;
+    }
+    const auto made = (*connection)
+                          ->script("PREPARE test_" + std::string(name) + " AS " + file.text,
+                                   runtime::Deadline(Seconds{60}));
+    EXPECT_TRUE(made) << name << ": " << made.error().error.what;
+  }
+}
+
+TEST(Schema, a_role_with_the_documented_rights_can_do_all_the_work) {
+  const std::string database = server().fresh_database();
+  // The block of docs/postgres.md.
+  server().query(database,
+                 "CREATE ROLE penstock_app LOGIN;"
+                 "GRANT USAGE ON SCHEMA penstock TO penstock_app;"
+                 "GRANT SELECT ON ALL TABLES IN SCHEMA penstock TO penstock_app;"
+                 "GRANT INSERT ON penstock.slot_pool, penstock.slot_config TO penstock_app;"
+                 "GRANT UPDATE (active) ON penstock.slot_config TO penstock_app;"
+                 "GRANT UPDATE (returned) ON penstock.slot_pool TO penstock_app;"
+                 "GRANT UPDATE ON penstock.slot_reservation_floor TO penstock_app;"
+                 "GRANT INSERT, UPDATE, DELETE ON penstock.slot_window, penstock.event_slot,"
+                 "  penstock.slot_reservation TO penstock_app;"
+                 "GRANT INSERT, UPDATE, DELETE ON penstock.throttle_usage, penstock.node_alive"
+                 "  TO penstock_app;"
+                 "GRANT INSERT ON penstock.throttle_policy TO penstock_app;"
+                 "GRANT UPDATE (newest) ON penstock.throttle_policy TO penstock_app;"
+                 "GRANT UPDATE (revision) ON penstock.throttle_policy_revision TO penstock_app;");
+  {
+    const auto store = open_store({.url = "postgresql://penstock_app@127.0.0.1:" +
+                                          std::to_string(server().port()) + "/" + database,
+                                   .deadline = Seconds{20},
+                                   .limits_deadline = Seconds{20}});
+    ASSERT_NE(store, nullptr);
+    throttle_with(store->backend());
+    put(*store, 3);
+    put(*store, 4);
+    const auto requests = asks("e", 0, 10, "default", from_epoch_millis(1'000'000));
+    for (const auto& answer : store->backend().slots->assign(requests, std::nullopt)) {
+      EXPECT_TRUE(answer) << answer.error().what;
+    }
+    // What a failed batch left is given back, too.
+    server().query(
+        database,
+        "WITH w AS (UPDATE penstock.slot_window SET used = used + 1"
+        "            WHERE window_start_ms = 1000000 RETURNING *)"
+        "INSERT INTO penstock.slot_reservation"
+        "  SELECT pg_current_xact_id(), pool_id, ARRAY[1], ARRAY[window_start_ms] FROM w");
+    expect_settled(database);
+    EXPECT_TRUE(store->backend().changes->flush_everywhere());
+    const auto pruned =
+        store->backend().slot_retention->prune({.before = from_epoch_millis(2'000'000)}, {}, {});
+    ASSERT_TRUE(pruned) << pruned.error().what;
+    EXPECT_EQ(pruned->slots, 10U);
+  }
+  server().drop(database);
+  server().query("postgres", "DROP ROLE penstock_app");
+}
+
+}  // namespace
+}  // namespace penstock::store::postgres

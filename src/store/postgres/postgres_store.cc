@@ -1,0 +1,149 @@
+#include "store/postgres/postgres_store.h"
+
+#include <libpq-fe.h>
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+#include "store/postgres/changes.h"
+#include "store/postgres/configs.h"
+#include "store/postgres/limits.h"
+#include "store/postgres/nodes.h"
+#include "store/postgres/policies.h"
+#include "store/postgres/pool.h"
+#include "store/postgres/retention.h"
+#include "store/postgres/slots.h"
+
+namespace penstock::store::postgres {
+namespace {
+
+// A probe asks often; half a second of silence is enough of an answer.
+constexpr Millis kHealthDeadline{500};
+
+// A node that vanished in the middle of a batch lets go of its throttle keys after this long. Far
+// more than the moment between the two round trips of a batch.
+constexpr Millis kAbandonedBatch = Seconds{1};
+
+std::uint64_t random_seed() {
+  std::random_device device;
+  return (static_cast<std::uint64_t>(device()) << 32) | device();
+}
+
+class Health final : public StoreHealth {
+ public:
+  Health(Pool& pool, Millis deadline) : pool_(pool), deadline_(deadline) {}
+
+  Result<void> check() override {
+    const runtime::Deadline deadline(deadline_);
+    auto lease = pool_.acquire(deadline);
+    if (!lease) return std::unexpected(std::move(lease.error().error));
+    auto alive = (*lease)->run({.sql = statement("ping")}, deadline);
+    if (!alive) return std::unexpected(std::move(alive.error().error));
+    return {};
+  }
+
+ private:
+  Pool& pool_;
+  const Millis deadline_;
+};
+
+// Connections for the usage of throttle keys: their calls are short, and need not wait for the
+// disk.
+ConnectOptions usage_options(const PostgresOptions& options) {
+  ConnectOptions usage = connect_options(options);
+  usage.statement_timeout = options.limits_deadline * 9 / 10;
+  usage.lock_timeout = options.limits_deadline * 3 / 4;
+  usage.idle_transaction_timeout = std::max(kAbandonedBatch, options.limits_deadline);
+  usage.durable = false;
+  return usage;
+}
+
+Pool::Settings pool_settings(const PostgresOptions& options) {
+  return {.connections_max = options.connections,
+          .connect_limit = options.deadline,
+          .seed = random_seed()};
+}
+
+}  // namespace
+
+struct PostgresStore::Parts {
+  Parts(const PostgresOptions& options, Log* log)
+      : pool(connect_options(options), pool_settings(options), log),
+        usage_pool(usage_options(options), pool_settings(options), log),
+        slots(pool, options.deadline),
+        configs(pool, options.deadline),
+        retention(pool, options.deadline),
+        limits(usage_pool, options.limits_deadline),
+        sweep(pool, options.deadline),
+        policies(pool, options.deadline),
+        nodes(pool, options.deadline),
+        health(pool, std::min(options.deadline, kHealthDeadline)) {}
+
+  Pool pool;
+  Pool usage_pool;
+  Slots slots;
+  Configs configs;
+  Retention retention;
+  Limits limits;
+  Sweep sweep;
+  Policies policies;
+  Nodes nodes;
+  Health health;
+  std::unique_ptr<Changes> changes;  // last: its thread uses the pool
+};
+
+ConnectOptions connect_options(const PostgresOptions& options) {
+  return {.url = options.url,
+          .password = options.password,
+          .application_name = options.application_name,
+          .statement_timeout = options.deadline * 9 / 10,
+          .lock_timeout = options.deadline * 3 / 4};
+}
+
+Result<void> check_url(const std::string& url) {
+  char* problem = nullptr;
+  PQconninfoOption* options = PQconninfoParse(url.c_str(), &problem);
+  if (options != nullptr) {
+    PQconninfoFree(options);
+    return {};
+  }
+  std::string what = problem != nullptr ? problem : "out of memory";
+  PQfreemem(problem);
+  while (what.ends_with('\n')) what.pop_back();
+  return fail(ErrorKind::invalid, std::move(what));
+}
+
+PostgresStore::PostgresStore(std::unique_ptr<Parts> parts) noexcept : parts_(std::move(parts)) {}
+PostgresStore::~PostgresStore() = default;
+
+Result<std::unique_ptr<PostgresStore>> PostgresStore::open(const PostgresOptions& options,
+                                                           Log* log) {
+  auto parts = std::make_unique<Parts>(options, log);
+  {
+    const runtime::Deadline deadline(options.deadline);
+    auto lease = parts->pool.acquire(deadline);
+    if (!lease) return std::unexpected(std::move(lease.error().error));
+    if (Result<void> fits = check_version(**lease, deadline); !fits) {
+      return std::unexpected(std::move(fits.error()));
+    }
+  }
+  parts->changes = std::make_unique<Changes>(parts->pool, connect_options(options),
+                                             options.deadline, random_seed(), log);
+  return std::unique_ptr<PostgresStore>(new PostgresStore(std::move(parts)));
+}
+
+Backend PostgresStore::backend() noexcept {
+  return {.name = "postgres",
+          .health = &parts_->health,
+          .slots = &parts_->slots,
+          .slot_configs = &parts_->configs,
+          .slot_retention = &parts_->retention,
+          .changes = parts_->changes.get(),
+          .limits = &parts_->limits,
+          .policies = &parts_->policies,
+          .limit_sweep = &parts_->sweep,
+          .nodes = &parts_->nodes};
+}
+
+}  // namespace penstock::store::postgres

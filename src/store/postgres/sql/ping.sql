@@ -1,0 +1,2 @@
+-- Caller: StoreHealth::check. Index: none. Locks: none.
+SELECT 1

@@ -1,0 +1,2 @@
+-- Caller: SlotRetention::prune, LimitStore::apply, PolicyStore. Index: none. Locks: none.
+ROLLBACK

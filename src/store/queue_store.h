@@ -1,0 +1,167 @@
+// Port: items that wait for their time, are claimed by the one dispatcher of their type, handed
+// over and settled. A backend proves itself with store/conformance/queue_suite.h. Implementations
+// are blocking and safe to call from several threads at once.
+//
+// Every change of an item and its audit entry are one atomic step, durable when the call returns.
+// `now` is for tests; null = the store's own clock.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "core/dispatch/item.h"
+#include "store/slot_store.h"
+
+namespace penstock::store {
+
+using core::ItemState;
+using core::Outcome;
+
+// Says whether two bodies ask for the same: equal for equal JSON, whatever its spaces and order.
+using BodyDigest = std::array<std::uint8_t, 16>;
+
+struct NewItem {
+  ItemType type;
+  ItemId id;
+  Instant due{};                    // whole milliseconds; unused with a slot
+  std::optional<SlotRequest> slot;  // its slot is written in the same step, and is its time
+  std::string context;              // JSON text, kept as it is
+  BodyDigest digest{};
+};
+
+enum class EnqueueResult : std::uint8_t {
+  created,
+  same,       // it was there, with the same body
+  different,  // it was there, with another body: nothing changed
+  cancelled,  // it was there and is cancelled: nothing changed
+};
+
+struct Enqueued {
+  EnqueueResult result = EnqueueResult::created;
+  ItemState state = ItemState::ready;
+  Instant scheduled{};
+};
+
+// What one dispatcher may do until somebody else has the lease: numbers grow from holder to holder.
+using FencingToken = std::uint64_t;
+
+struct ClaimRequest {
+  ItemType type;
+  FencingToken token = 0;
+  std::size_t limit = 0;
+  Millis early{0};  // items due this long after now, too
+  Millis stale{0};  // claims of this token that are older are claimed anew
+  int retries_max = 5;
+};
+
+struct ClaimedItem {
+  ItemId id;
+  Instant scheduled{};  // as it was asked for, or its slot's; a retry does not move it
+  int retry_count = 0;
+  int attempts = 0;  // this one included
+  std::string context;
+};
+
+struct Claim {
+  std::string batch_id;            // of this claim, for people
+  std::vector<ClaimedItem> items;  // in the order of their time
+  std::optional<Instant>
+      next_due;  // of the first item that was not claimed, when fewer than `limit` were
+};
+
+struct Settlement {
+  ItemId id;
+  std::string batch_id;  // of the claim, for the audit
+  Outcome outcome = Outcome::done;
+  std::string detail;    // the error, or what the sink said; at most kDetailBytesMax are kept
+  Instant not_before{};  // of an item that goes back; its scheduled time stays
+};
+
+inline constexpr std::size_t kDetailBytesMax = 1'024;
+
+struct SettleRequest {
+  ItemType type;
+  FencingToken token = 0;
+  int retries_max = 5;
+  std::span<const Settlement> items;
+};
+
+struct AuditEntry {
+  Instant at{};
+  std::string action;  // ENQUEUED, CLAIMED, DISPATCHED, DISPATCH_FAILED, RETURNED, DEAD, CANCELLED,
+                       // REDRIVEN
+  std::optional<ItemState> from;
+  ItemState to = ItemState::ready;
+  std::string batch_id;
+  std::string detail;
+};
+
+struct ItemView {
+  ItemType type;
+  ItemId id;
+  ItemState state = ItemState::ready;
+  Instant scheduled{};
+  int retry_count = 0;
+  int attempts = 0;
+  std::string last_error;
+  Instant created{};
+  std::optional<Instant> claimed;
+  std::optional<Instant> dispatched;
+  std::string batch_id;
+  std::vector<AuditEntry> audit;  // oldest first
+};
+
+struct QueueSummary {
+  std::array<std::uint64_t, core::kItemStates> counts{};  // by ItemState
+  std::optional<Instant> oldest_due;                      // of the READY ones
+};
+
+class QueueStore {
+ public:
+  QueueStore() = default;
+  QueueStore(const QueueStore&) = delete;
+  QueueStore& operator=(const QueueStore&) = delete;
+  virtual ~QueueStore() = default;
+
+  // In the order of `items`; the same item twice in one batch is one item. An item with a slot
+  // fails alone as SlotStore::assign says; when the store itself fails, every item gets that error
+  // and nothing was written.
+  virtual std::vector<Result<Enqueued>> enqueue(std::span<const NewItem> items,
+                                                std::optional<Instant> now) = 0;
+
+  // Due READY items in the order of their time (then of their ids), and claims of an earlier token,
+  // which are claimed anew at once; each with its context. Items whose retries are used up by now
+  // become DEAD instead. Only the newest token claims: an older one is `conflict`.
+  virtual Result<Claim> claim(const ClaimRequest& request, std::optional<Instant> now) = 0;
+
+  // Moves items that this token holds; for each, whether it did. An item that somebody else has
+  // claimed since, or that is not CLAIMED, stays as it is: false.
+  virtual Result<std::vector<bool>> settle(const SettleRequest& request,
+                                           std::optional<Instant> now) = 0;
+
+  // READY -> CANCELLED; `conflict` from any other state, `not_found` when there is no such item.
+  virtual Result<ItemView> cancel(const ItemType& type, const ItemId& id,
+                                  std::optional<Instant> now) = 0;
+  // DEAD -> READY, due at once, with no retry used; else as cancel().
+  virtual Result<ItemView> redrive(const ItemType& type, const ItemId& id,
+                                   std::optional<Instant> now) = 0;
+
+  virtual Result<std::optional<ItemView>> find(const ItemType& type, const ItemId& id) = 0;
+
+  // Cheap whatever the number of items.
+  virtual Result<QueueSummary> summary(const ItemType& type) = 0;
+
+  // Forgets up to `limit` items that were settled before `before`, with context and audit; how many
+  // went. Short: it holds nobody up.
+  virtual Result<std::size_t> forget(const ItemType& type, Instant before, std::size_t limit) = 0;
+};
+
+}  // namespace penstock::store

@@ -1,0 +1,121 @@
+#include "store/redis/redis_store.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "store/redis/limits.h"
+#include "store/redis/nodes.h"
+#include "store/redis/policies.h"
+
+namespace penstock::store::redis {
+namespace {
+
+// A probe asks often; half a second of silence is enough of an answer.
+constexpr Millis kHealthDeadline{500};
+constexpr std::size_t kPrefixBytesMax = 64;
+constexpr std::size_t kConnectionsMax = 1'000;
+
+class Health final : public StoreHealth {
+ public:
+  Health(Client& client, std::string prefix) : client_(client), prefix_(std::move(prefix)) {}
+
+  // Every master has to answer: a cluster that lacks one cannot decide about its keys.
+  Result<void> check() override {
+    const runtime::Deadline deadline(kHealthDeadline);
+    if (!client_.cluster()) return answer_of(client_.run_one(ping(prefix_), deadline));
+    const Result<std::vector<Endpoint>> masters = client_.masters(deadline);
+    if (!masters) return std::unexpected(masters.error());
+    for (const Endpoint& master : *masters) {
+      if (Result<void> alive = answer_of(client_.run_at(master, ping("").request, deadline));
+          !alive) {
+        return alive;
+      }
+    }
+    return {};
+  }
+
+ private:
+  static Command ping(std::string_view key) { return command_of(key, {"PING"}); }
+  static Result<void> answer_of(const Result<Reply>& reply) {
+    if (!reply) return std::unexpected(reply.error());
+    return {};
+  }
+
+  Client& client_;
+  const std::string prefix_;
+};
+
+Result<ClientOptions> client_options(const RedisOptions& options) {
+  Result<RedisUrl> url = parse_url(options.url);
+  if (!url) return std::unexpected(std::move(url.error()));
+  if (!options.cluster && url->endpoints.size() > 1) {
+    return invalid_field("url", "names several hosts, which only a cluster has");
+  }
+  if (options.cluster && url->database != 0) {
+    return invalid_field("url", "names a database, which a cluster does not have");
+  }
+  if (options.connections < 1 || options.connections > kConnectionsMax) {
+    return invalid_field("connections", "must be from 1 to 1000");
+  }
+  if (options.deadline < Millis{1}) return invalid_field("deadline", "must be at least 1 ms");
+  const std::string& prefix = options.key_prefix;
+  if (prefix.empty() || prefix.size() > kPrefixBytesMax ||
+      prefix.find_first_of("{}") != prefix.npos) {
+    return invalid_field("key-prefix", "must have from 1 to 64 bytes and no braces");
+  }
+  return ClientOptions{
+      .connect = {.user = url->user,
+                  .password = options.password.empty() ? url->password : options.password,
+                  .database = url->database},
+      .seeds = std::move(url->endpoints),
+      .cluster = options.cluster,
+      .connections = options.connections};
+}
+
+}  // namespace
+
+struct RedisStore::Parts {
+  Parts(ClientOptions client_options, const RedisOptions& options, Log* log)
+      : client(std::move(client_options), log),
+        limits(client, options.key_prefix, options.deadline),
+        policies(client, options.key_prefix),
+        nodes(client, options.key_prefix),
+        health(client, options.key_prefix) {}
+
+  Client client;
+  Limits limits;
+  Policies policies;
+  Nodes nodes;
+  Health health;
+};
+
+Result<void> check_options(const RedisOptions& options) {
+  const Result<ClientOptions> good = client_options(options);
+  if (!good) return std::unexpected(good.error());
+  return {};
+}
+
+RedisStore::RedisStore(std::unique_ptr<Parts> parts) noexcept : parts_(std::move(parts)) {}
+RedisStore::~RedisStore() = default;
+
+Result<std::unique_ptr<RedisStore>> RedisStore::open(const RedisOptions& options, Log* log) {
+  Result<ClientOptions> client = client_options(options);
+  if (!client) return std::unexpected(std::move(client.error()));
+  if (options.url.starts_with("rediss://")) {
+    Result<std::shared_ptr<const TlsContext>> tls = TlsContext::make(options.ca_file);
+    if (!tls) return std::unexpected(std::move(tls.error()));
+    client->connect.tls = std::move(*tls);
+  }
+  return std::unique_ptr<RedisStore>(
+      new RedisStore(std::make_unique<Parts>(std::move(*client), options, log)));
+}
+
+Backend RedisStore::backend() noexcept {
+  return {.name = "redis",
+          .health = &parts_->health,
+          .limits = &parts_->limits,
+          .policies = &parts_->policies,
+          .nodes = &parts_->nodes};
+}
+
+}  // namespace penstock::store::redis

@@ -1,0 +1,18 @@
+#include "store/slot_store.h"
+
+namespace penstock::store {
+
+Result<void> check_request(const SlotRequest& request) {
+  if (const std::string_view problem = id_problem(request.event.str()); !problem.empty()) {
+    return invalid_field("eventId", problem);
+  }
+  if (request.requested < kInstantMin || request.requested >= kInstantEnd) {
+    return invalid_field("requestedTime", "must be in the years 1970 to 2261");
+  }
+  if (request.max_delay < Millis{0} || request.max_delay > core::kMaxDelayMax) {
+    return invalid_field("maxDelay", "must be from PT0S to P366D");
+  }
+  return {};
+}
+
+}  // namespace penstock::store

@@ -1,0 +1,172 @@
+#include "wire/item_type.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "wire/json_fields.h"
+
+namespace penstock::wire {
+namespace {
+
+using core::SinkType;
+
+constexpr std::array<std::string_view, 4> kSinkNames = {"log", "http", "kafka", "temporal"};
+
+std::string_view sink_name(SinkType type) { return kSinkNames[static_cast<std::size_t>(type)]; }
+
+std::optional<SinkType> sink_type_of(std::string_view name) {
+  for (std::size_t i = 0; i < kSinkNames.size(); ++i) {
+    if (kSinkNames[i] == name) return static_cast<SinkType>(i);
+  }
+  return std::nullopt;
+}
+
+template <class Duration>
+void take_duration(JsonFields& fields, std::string_view name, Duration& into) {
+  // Beyond the largest that any field allows: the range check names the field.
+  constexpr std::int64_t kMost = 1'000'000'000;
+  if (const auto value = fields.optional_integer(name)) {
+    into = Duration{std::clamp<std::int64_t>(*value, -kMost, kMost)};
+  }
+}
+
+void take_integer(JsonFields& fields, std::string_view name, std::int64_t& into) {
+  if (const auto value = fields.optional_integer(name)) into = *value;
+}
+
+void take_text(JsonFields& fields, std::string_view name, std::string& into) {
+  if (const auto value = fields.optional_string(name)) into = *value;
+}
+
+// Null takes the value away; absent leaves it.
+void take_removable(JsonFields& fields, JsonValue object, std::string_view name,
+                    std::optional<std::int64_t>& into) {
+  if (object.type() == JsonType::object && object.find(name)) into = fields.optional_integer(name);
+}
+
+void take_secrets(JsonFields& fields, std::vector<std::string>& into) {
+  const std::optional<JsonValue> array = fields.optional_array("secrets");
+  if (!array) return;
+  std::vector<std::string> secrets;
+  for (JsonValue each = array->first(); each; each = each.next()) {
+    if (each.type() != JsonType::string) {
+      return fields.problem("secrets", "must be an array of strings");
+    }
+    secrets.emplace_back(each.string());
+  }
+  into = std::move(secrets);
+}
+
+Result<core::SinkSettings> decode_sink(JsonValue value, const core::SinkSettings& base) {
+  JsonFields fields(value);
+  core::SinkSettings sink = base;
+  if (const auto name = fields.optional_string("type")) {
+    const std::optional<SinkType> type = sink_type_of(*name);
+    if (!type) {
+      fields.problem("type", "must be log, http, kafka or temporal");
+    } else if (*type != base.type) {
+      sink = {.type = *type};
+    }
+  }
+  take_text(fields, "url", sink.url);
+  take_secrets(fields, sink.secrets);
+  take_duration(fields, "timeoutMs", sink.timeout);
+  take_integer(fields, "concurrency", sink.concurrency);
+  take_text(fields, "workflowType", sink.workflow_type);
+  take_text(fields, "taskQueue", sink.task_queue);
+  take_text(fields, "topic", sink.topic);
+  if (!fields.error()) return sink;
+  Error error = *fields.error();
+  if (!error.field.empty()) {
+    error.what = "sink." + error.what;
+    error.field = "sink." + error.field;
+  }
+  return std::unexpected(std::move(error));
+}
+
+void encode_sink(JsonWriter& out, const core::SinkSettings& sink, Secrets secrets) {
+  out.begin_object().member("type", sink_name(sink.type));
+  if (sink.type == SinkType::http) {
+    out.member("url", sink.url).key("secrets");
+    if (secrets == Secrets::counted) {
+      out.value(static_cast<std::int64_t>(sink.secrets.size()));
+    } else {
+      out.begin_array();
+      for (const std::string& secret : sink.secrets) out.value(secret);
+      out.end_array();
+    }
+    out.member("timeoutMs", sink.timeout.count());
+  }
+  if (sink.type == SinkType::temporal) {
+    out.member("workflowType", sink.workflow_type).member("taskQueue", sink.task_queue);
+  }
+  if (sink.type == SinkType::http || sink.type == SinkType::temporal) {
+    out.member("concurrency", sink.concurrency);
+  }
+  if (sink.type == SinkType::kafka) out.member("topic", sink.topic);
+  out.end_object();
+}
+
+void encode_optional(JsonWriter& out, std::string_view name,
+                     const std::optional<std::int64_t>& value) {
+  out.key(name);
+  value ? out.value(*value) : out.null();
+}
+
+}  // namespace
+
+Result<core::ItemTypeSettings> decode_item_type(JsonValue value,
+                                                const core::ItemTypeSettings& base) {
+  JsonFields fields(value);
+  core::ItemTypeSettings settings = base;
+  if (const auto enabled = fields.optional_boolean("enabled")) settings.enabled = *enabled;
+  take_integer(fields, "batchSize", settings.batch_size);
+  take_duration(fields, "dispatchIntervalSecs", settings.dispatch_interval);
+  take_duration(fields, "jitterWindowMs", settings.jitter_window);
+  take_duration(fields, "preStartBufferMins", settings.pre_start_buffer);
+  std::int64_t retries = settings.max_dispatch_retries;
+  take_integer(fields, "maxDispatchRetries", retries);
+  settings.max_dispatch_retries =
+      static_cast<int>(std::clamp<std::int64_t>(retries, -1, std::numeric_limits<int>::max()));
+  take_duration(fields, "staleClaimThresholdMins", settings.stale_claim_threshold);
+  take_removable(fields, value, "maxPerSecond", settings.max_per_second);
+  take_removable(fields, value, "burst", settings.burst);
+  take_duration(fields, "retryBackoffMs", settings.retry_backoff);
+  take_duration(fields, "retryBackoffMaxMs", settings.retry_backoff_max);
+  take_duration(fields, "maxPauseSecs", settings.max_pause);
+  if (fields.error()) return std::unexpected(*fields.error());
+  if (const JsonValue sink = value.find("sink"); sink && !sink.is_null()) {
+    Result<core::SinkSettings> decoded = decode_sink(sink, base.sink);
+    if (!decoded) return std::unexpected(std::move(decoded.error()));
+    settings.sink = std::move(*decoded);
+  }
+  if (Result<void> checked = core::check_item_type(settings); !checked) {
+    return std::unexpected(std::move(checked.error()));
+  }
+  return settings;
+}
+
+void encode_item_type_members(JsonWriter& out, const core::ItemTypeSettings& settings,
+                              Secrets secrets) {
+  out.member("enabled", settings.enabled)
+      .member("batchSize", settings.batch_size)
+      .member("dispatchIntervalSecs", settings.dispatch_interval.count())
+      .member("jitterWindowMs", settings.jitter_window.count())
+      .member("preStartBufferMins", static_cast<std::int64_t>(settings.pre_start_buffer.count()))
+      .member("maxDispatchRetries", settings.max_dispatch_retries)
+      .member("staleClaimThresholdMins",
+              static_cast<std::int64_t>(settings.stale_claim_threshold.count()));
+  encode_optional(out, "maxPerSecond", settings.max_per_second);
+  encode_optional(out, "burst", settings.burst);
+  out.member("retryBackoffMs", settings.retry_backoff.count())
+      .member("retryBackoffMaxMs", settings.retry_backoff_max.count())
+      .member("maxPauseSecs", settings.max_pause.count())
+      .key("sink");
+  encode_sink(out, settings.sink, secrets);
+}
+
+}  // namespace penstock::wire

@@ -1,0 +1,113 @@
+#include "wire/slots.h"
+
+#include "base/iso8601.h"
+#include "wire/json_fields.h"
+
+namespace penstock::wire {
+namespace {
+
+void write_assignment_members(JsonWriter& out, const core::Slot& slot) {
+  out.member("eventId", slot.event.str())
+      .member("scheduledTime", slot.scheduled)
+      .member("delayMs", slot.delay().count())
+      .member("windowStart", slot.window_start)
+      .member("configName", slot.config_name.str());
+}
+
+}  // namespace
+
+Result<core::SlotCall> decode_slot_call(JsonValue value) {
+  JsonFields fields(value);
+  core::SlotCall call;
+  call.event = fields.required_id<EventId>("eventId");
+  call.config_name = fields.optional_id<ConfigName>("configName");
+  call.requested = fields.required_instant("requestedTime");
+  call.max_delay = fields.optional_duration("maxDelay");
+  if (call.max_delay && *call.max_delay > core::kMaxDelayMax) {
+    fields.problem("maxDelay", "must be at most P366D");
+  }
+  if (fields.error()) return std::unexpected(*fields.error());
+  return call;
+}
+
+Result<core::SlotConfigDraft> decode_slot_config(JsonValue value) {
+  JsonFields fields(value);
+  core::SlotConfigDraft draft;
+  draft.name = fields.required_id<ConfigName>("configName");
+  draft.max_per_window = fields.required_integer("maxPerWindow");
+  const auto size = fields.optional_duration("windowSize");
+  const auto size_secs = fields.optional_integer("windowSizeSecs");
+  if (size.has_value() == size_secs.has_value()) {
+    fields.problem("windowSize", size ? "must not stand beside windowSizeSecs"
+                                      : "is required, as windowSize or windowSizeSecs");
+  }
+  if (size) draft.window_size = *size;
+  if (size_secs) {
+    // Range-checked here as well, so that the multiplication cannot overflow.
+    const auto secs_max = std::chrono::duration_cast<Seconds>(core::kWindowSizeMax).count();
+    if (*size_secs < 1 || *size_secs > secs_max) {
+      fields.problem("windowSizeSecs", "must be from 1 to 86400");
+    } else {
+      draft.window_size = Seconds{*size_secs};
+    }
+  }
+  draft.pool = fields.optional_id<PoolName>("pool");
+  if (fields.error()) return std::unexpected(*fields.error());
+  if (draft.pool.empty()) draft.pool = PoolName::trusted(draft.name.str());
+  if (Result<void> valid = core::validate(draft); !valid) return std::unexpected(valid.error());
+  return draft;
+}
+
+void encode_assignment(JsonWriter& out, const core::Slot& slot) {
+  out.begin_object();
+  write_assignment_members(out, slot);
+  out.end_object();
+}
+
+void encode_slot(JsonWriter& out, const core::Slot& slot) {
+  out.begin_object();
+  write_assignment_members(out, slot);
+  out.member("status", core::to_string(slot.status))
+      .member("requestedTime", slot.requested)
+      .member("createdAt", slot.created)
+      .member("configVersion", slot.config_version)
+      .end_object();
+}
+
+void encode_slot_config(JsonWriter& out, const core::SlotConfig& config) {
+  out.begin_object()
+      .member("configName", config.name.str())
+      .member("maxPerWindow", config.max_per_window)
+      .member("windowSize", format_duration(config.window_size))
+      .member("pool", config.pool.str())
+      .member("version", config.version)
+      .member("active", config.active)
+      .member("effectiveFrom", config.effective_from)
+      .end_object();
+}
+
+std::string encode_windows(const core::SlotConfig& config, std::span<const core::WindowUse> windows,
+                           bool truncated) {
+  JsonWriter out(128 + windows.size() * 72);  // one window is about 70 bytes
+  out.begin_object()
+      .member("config", config.name.str())
+      .member("pool", config.pool.str())
+      .member("windowSize", format_duration(config.window_size))
+      .key("windows")
+      .begin_array();
+  for (const core::WindowUse& window : windows) {
+    out.begin_object()
+        .member("windowStart", window.start)
+        .member("used", window.used)
+        .member("max", config.max_per_window)
+        .end_object();
+  }
+  out.end_array();
+  if (truncated && !windows.empty()) {
+    out.member("truncated", true).member("next", windows.back().start + config.window_size);
+  }
+  out.end_object();
+  return std::move(out).take();
+}
+
+}  // namespace penstock::wire

@@ -1,0 +1,162 @@
+"""Fixtures for tests against the real binary: a daemon on a free port with a temporary data folder."""
+import http.client
+import json
+import os
+import pathlib
+import re
+import select
+import signal
+import subprocess
+import time
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+READY_SECONDS = 20  # a start takes tens of milliseconds; a loaded machine gets slack
+
+
+def binary() -> str:
+    return str(pathlib.Path(os.environ.get("PENSTOCK_BUILD", ROOT / "build" / "release")) / "penstock")
+
+
+def clean_environment(extra: dict | None = None) -> dict:
+    """The environment without the developer's own PENSTOCK_* settings."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith("PENSTOCK_")}
+    env.update(extra or {})
+    return env
+
+
+class Answer:
+    def __init__(self, status: int, headers, body: bytes):
+        self.status = status
+        self.headers = headers
+        self.body = body
+
+    def json(self):
+        return json.loads(self.body)
+
+
+class Daemon:
+    """One running daemon. `stop()` ends it in order, `kill()` as a crash would."""
+
+    def __init__(self, data_dir, args=(), env=None, log_path=None):
+        self.data_dir = pathlib.Path(data_dir)
+        self.log_path = pathlib.Path(log_path or self.data_dir.parent / "daemon.log")
+        command = [binary(), "serve", "--data-dir", str(self.data_dir)]
+        if "--http" not in args:
+            command += ["--http", "127.0.0.1:0"]
+        with open(self.log_path, "ab") as log:
+            self.process = subprocess.Popen(command + list(args), stdout=subprocess.PIPE, stderr=log,
+                                            env=clean_environment(env))
+        self.ready_line = self._wait_ready()
+        address = re.search(r"http=(\S+)", self.ready_line).group(1)
+        host, port = address.rsplit(":", 1)
+        self.address, self.port = host.strip("[]"), int(port)
+        self.url = f"http://{address}"
+
+    def _wait_ready(self) -> str:
+        readable, _, _ = select.select([self.process.stdout], [], [], READY_SECONDS)
+        line = self.process.stdout.readline().decode() if readable else ""
+        if not line.startswith("ready "):
+            self.kill()
+            raise RuntimeError(f"the daemon did not start: {line!r}\n{self.log()}")
+        return line.strip()
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    def log(self) -> str:
+        return self.log_path.read_text(errors="replace")
+
+    def request(self, method, path, body=None, headers=None, timeout=30) -> Answer:
+        connection = http.client.HTTPConnection(self.address, self.port, timeout=timeout)
+        try:
+            connection.request(method, path, body=body, headers=headers or {})
+            response = connection.getresponse()
+            return Answer(response.status, response.headers, response.read())
+        finally:
+            connection.close()
+
+    def get(self, path, headers=None, **kwargs) -> Answer:
+        return self.request("GET", path, headers=headers, **kwargs)
+
+    def post(self, path, value=None, headers=None, **kwargs) -> Answer:
+        """`value` is sent as JSON; bytes or str are sent as they are."""
+        body = value if isinstance(value, (bytes, str)) else json.dumps(value)
+        return self.request("POST", path, body=body,
+                            headers={"Content-Type": "application/json", **(headers or {})}, **kwargs)
+
+    def put_config(self, name="default", max_per_window=100, window="PT4S", **more) -> Answer:
+        answer = self.post("/admin/rate-limit/config",
+                           {"configName": name, "maxPerWindow": max_per_window, "windowSize": window,
+                            **more})
+        assert answer.status == 200, answer.body
+        return answer
+
+    def metric(self, name) -> float:
+        """The value of one unlabelled sample."""
+        for line in self.get("/metrics").body.decode().splitlines():
+            if line.startswith(name + " "):
+                return float(line.split()[1])
+        raise KeyError(name)
+
+    def rss_kib(self) -> int:
+        status = pathlib.Path(f"/proc/{self.pid}/status").read_text()
+        return int(re.search(r"VmRSS:\s+(\d+)", status).group(1))
+
+    def stop(self, timeout=30) -> int:
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        return self._reap(timeout)
+
+    def kill(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self._reap(10)
+
+    def _reap(self, timeout) -> int:
+        code = self.process.wait(timeout)
+        self.process.stdout.close()
+        return code
+
+
+@pytest.fixture
+def start_daemon(tmp_path):
+    """start_daemon(*args, env=None, data_dir=None) -> Daemon; all are ended with the test."""
+    started = []
+
+    def start(*args, env=None, data_dir=None) -> Daemon:
+        daemon = Daemon(data_dir or tmp_path / "data", args, env, tmp_path / f"log{len(started)}.txt")
+        started.append(daemon)
+        return daemon
+
+    yield start
+    for daemon in started:
+        if daemon.process.poll() is None:
+            daemon.kill()
+
+
+@pytest.fixture
+def daemon(start_daemon) -> Daemon:
+    return start_daemon()
+
+
+@pytest.fixture
+def penstock():
+    """penstock(*args, env=None, **run_options) -> CompletedProcess of the command line."""
+
+    def run(*args, env=None, **options):
+        options.setdefault("timeout", 120)
+        return subprocess.run([binary(), *map(str, args)], capture_output=True, text=True,
+                              env=clean_environment(env), **options)
+
+    return run
+
+
+def wait_until(condition, seconds=10, what="the condition"):
+    """Polls `condition` until it holds; for events that offer nothing to wait on."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"{what} did not come within {seconds} s"
+        time.sleep(0.01)

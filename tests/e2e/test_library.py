@@ -1,0 +1,156 @@
+"""The library as its users get it: installed into a prefix of its own, found by CMake and by pkg-config."""
+import http.client
+import os
+import pathlib
+import re
+import select
+import subprocess
+
+import pytest
+
+from conftest import ROOT
+
+BUILD = pathlib.Path(os.environ.get("PENSTOCK_BUILD", ROOT / "build" / "release"))
+EXAMPLES = ROOT / "examples"
+GUIDE = ROOT / "docs" / "library.md"
+
+
+def run(*command, **options) -> str:
+    options.setdefault("timeout", 900)
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, **options)
+    assert done.returncode == 0, (command, done.stdout, done.stderr)
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory) -> pathlib.Path:
+    run("cmake", "--build", BUILD, "--target", "penstock_shared")
+    prefix = tmp_path_factory.mktemp("prefix")
+    run("cmake", "--install", BUILD, "--prefix", prefix, "--component", "library")
+    return prefix
+
+
+@pytest.fixture(scope="module")
+def library(prefix) -> pathlib.Path:
+    return next(prefix.glob("lib*/**/libpenstock.so.0"))
+
+
+@pytest.fixture(scope="module")
+def built_by_cmake(prefix, tmp_path_factory) -> pathlib.Path:
+    """The examples, copied out of the tree so that nothing of it is found by accident."""
+    work = tmp_path_factory.mktemp("cmake")
+    for file in EXAMPLES.iterdir():
+        (work / file.name).write_bytes(file.read_bytes())
+    run("cmake", "-S", work, "-B", work / "build", f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Debug")
+    run("cmake", "--build", work / "build", "-j", "1")
+    return work / "build"
+
+
+def headers(prefix):
+    return sorted((prefix / "include" / "penstock").glob("*.h"))
+
+
+def code_blocks():
+    return re.findall(r"```cpp\n(.*?)```", GUIDE.read_text(), re.S)
+
+
+def printed_block() -> str:
+    return re.search(r"```text\n(.*?)```", GUIDE.read_text(), re.S).group(1)
+
+
+def test_installs_the_library_and_nothing_else(prefix):
+    files = {str(p.relative_to(prefix)) for p in prefix.rglob("*") if not p.is_dir()}
+    public = {f"include/penstock/{p.name}" for p in (ROOT / "include" / "penstock").glob("*.h")}
+    assert public <= files
+    rest = [f for f in sorted(files - public)
+            if not re.fullmatch(r"lib(/[\w-]+)?/(libpenstock\.so[.\d]*|pkgconfig/penstock\.pc|"
+                                r"cmake/Penstock/Penstock(Config|ConfigVersion|Targets|Targets-\w+)\.cmake)", f)]
+    assert not rest
+    assert not any(str(ROOT) in (prefix / f).read_text() for f in files if not ".so" in f)
+
+
+def test_exports_only_public_names(library):
+    names = run("nm", "-DC", "--defined-only", library).splitlines()
+    shown = [line.split(maxsplit=2)[2] for line in names]
+    strange = [name for name in shown if not re.match(r"(penstock::v0::(Limiter|Filter)::|penstock::v0::version\(\)|"
+                                                      r"PENSTOCK_0$)", name)]
+    assert len(shown) > 20 and not strange
+    assert not [name for name in shown if re.search(r"fmt::|boost::|rocksdb::|penstock::(core|store|wire|base)", name)]
+
+
+def test_needs_only_the_standard_library(library):
+    dynamic = run("readelf", "-d", library)
+    assert "Library soname: [libpenstock.so.0]" in dynamic
+    needed = re.findall(r"NEEDED.*\[(.*)\]", dynamic)
+    allowed = ("libstdc++.", "libgcc_s.", "libc.", "libm.", "ld-linux", "libasan.", "libubsan.", "libtsan.")
+    assert all(name.startswith(allowed) for name in needed), needed
+
+
+@pytest.mark.parametrize("standard", ["c++20", "c++23"])
+def test_every_header_compiles_alone(prefix, tmp_path, standard):
+    assert len(headers(prefix)) >= 6
+    for header in headers(prefix):
+        source = tmp_path / f"{header.stem}.cc"
+        source.write_text(f"#include <penstock/{header.name}>\n#include <penstock/{header.name}>\n")
+        run("g++", f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", "-fsyntax-only",
+            "-I", prefix / "include", source)
+
+
+def test_headers_include_only_the_standard_library_and_each_other(prefix):
+    for header in headers(prefix):
+        for name in re.findall(r"#\s*include\s+[<\"]([^>\"]+)", header.read_text()):
+            assert re.fullmatch(r"penstock/\w+\.h|[a-z_]+", name), (header.name, name)
+
+
+def test_the_program_of_the_guide_prints_what_the_guide_says(built_by_cmake):
+    assert code_blocks()[0] == (EXAMPLES / "limiter_basics.cc").read_text()
+    assert run(built_by_cmake / "limiter_basics") == printed_block()
+
+
+def test_the_filter_of_the_guide_is_that_of_the_example():
+    assert code_blocks()[1].rstrip() in (EXAMPLES / "beast_server.cc").read_text()
+
+
+def test_pkg_config_is_enough(prefix, library, tmp_path):
+    env = {**os.environ, "PKG_CONFIG_PATH": str(library.parent / "pkgconfig")}
+    flags = run("pkg-config", "--cflags", "--libs", "penstock", env=env).split()
+    program = tmp_path / "basics"
+    run("g++", "-std=c++20", EXAMPLES / "limiter_basics.cc", "-o", program, *flags)
+    assert run(program, env={**os.environ, "LD_LIBRARY_PATH": str(library.parent)}) == printed_block()
+    version = run("pkg-config", "--modversion", "penstock", env=env).strip()
+    assert version == (ROOT / "VERSION").read_text().strip()
+
+
+def get(port, method="GET", headers=None):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    try:
+        connection.request(method, "/v1/pay", headers=headers or {})
+        response = connection.getresponse()
+        return response.status, response.headers, response.read().decode()
+    finally:
+        connection.close()
+
+
+def test_the_server_allows_five_and_then_denies(built_by_cmake):
+    server = subprocess.Popen([built_by_cmake / "beast_server"], stdout=subprocess.PIPE, text=True)
+    try:
+        assert select.select([server.stdout], [], [], 30)[0]
+        port = int(server.stdout.readline().rsplit(":", 1)[1])
+        # Faster than one a second: a slow machine gets a token or two more, never fewer.
+        answers = [get(port) for _ in range(12)]
+        assert [status for status, _, _ in answers[:5]] == [200] * 5
+        assert answers[0][1]["X-RateLimit-Limit"] == "5" and answers[0][1]["X-RateLimit-Remaining"] == "4"
+        assert answers[0][1]["RateLimit-Policy"] == '"default";q=5;w=5'
+        denied = [answer for answer in answers if answer[0] == 429]
+        assert denied
+        _, fields, body = denied[0]
+        assert fields["Retry-After"] == "1" and fields["X-RateLimit-Remaining"] == "0"
+        assert body == "Rate limit exceeded for key: ip:127.0.0.1\n"
+        # Nobody is a trusted proxy, so a claim buys nothing; and a free method is not counted.
+        spoofed = [get(port, headers={"X-Forwarded-For": f"192.0.2.{i}"})[0] for i in range(12)]
+        assert 429 in spoofed
+        assert get(port, method="OPTIONS")[0] == 200
+    finally:
+        server.terminate()
+        server.wait(10)
+        server.stdout.close()

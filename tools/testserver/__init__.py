@@ -1,0 +1,11 @@
+"""Real servers for tests: each on 127.0.0.1, on a free port, with a temporary folder of its own."""
+
+from .kafka import Kafka
+from .mariadb import MariaDb
+from .postgres import Postgres
+from .process import CallFailed, StartFailed, Unavailable
+from .redis import Redis, RedisCluster
+from .temporal import Temporal
+
+__all__ = ["CallFailed", "Kafka", "MariaDb", "Postgres", "Redis", "RedisCluster", "StartFailed",
+           "Temporal", "Unavailable"]

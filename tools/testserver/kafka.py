@@ -1,0 +1,135 @@
+"""Kafka 3.9.1: one broker that is its own controller (KRaft), from the jars of Maven Central."""
+
+import hashlib
+import os
+import shutil
+import struct
+from pathlib import Path
+
+from . import cache
+from .process import StartFailed, Unavailable, progress, require, run
+from .server import Server, exchange
+
+POM = Path(__file__).with_name("kafka") / "pom.xml"
+CLUSTER_ID = "cGVuc3RvY2stdGVzdC0wMQ"  # any 16 bytes in base64
+DOWNLOAD_SECONDS = 900
+METADATA_KEY, METADATA_VERSION = 3, 1
+
+LOGGING = """\
+log4j.rootLogger=WARN,console
+log4j.appender.console=org.apache.log4j.ConsoleAppender
+log4j.appender.console.layout=org.apache.log4j.PatternLayout
+log4j.appender.console.layout.ConversionPattern=%d %p %c %m%n
+"""
+
+PROPERTIES = """\
+process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@{host}:{controller_port}
+listeners=PLAINTEXT://{host}:{port},CONTROLLER://{host}:{controller_port}
+advertised.listeners=PLAINTEXT://{host}:{port}
+controller.listener.names=CONTROLLER
+listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
+inter.broker.listener.name=PLAINTEXT
+log.dirs={data}
+num.partitions=4
+offsets.topic.replication.factor=1
+offsets.topic.num.partitions=1
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+transaction.state.log.num.partitions=1
+group.initial.rebalance.delay.ms=0
+# A killed broker may register again only after its old session has ended; the default is 9 s.
+broker.session.timeout.ms=3000
+broker.heartbeat.interval.ms=500
+"""
+
+
+class Kafka(Server):
+    kind = "kafka"
+
+    def __init__(self, settings=None):
+        """`settings`: further lines of server.properties, name -> value."""
+        super().__init__()
+        self._controller_port = self.reserve_port()
+        self._settings = settings or {}
+
+    @property
+    def _properties(self):
+        return self.dir / "server.properties"
+
+    def check_installed(self):
+        self._java = require("java", "openjdk-17-jre-headless", *_java_home())
+        self._jars = jars()
+
+    def prepare(self):
+        if self._properties.exists():
+            return
+        (self.dir / "log4j.properties").write_text(LOGGING)
+        lines = PROPERTIES.format(host=self.host, port=self.port, data=self.dir / "data",
+                                  controller_port=self._controller_port)
+        lines += "".join(f"{name}={value}\n" for name, value in self._settings.items())
+        self._properties.write_text(lines)
+        run([*self._jvm(), "kafka.tools.StorageTool", "format", "-t", CLUSTER_ID,
+             "-c", self._properties], seconds=60, what="kafka storage format", cwd=self.dir)
+
+    def _jvm(self):
+        # One core's worth of compiler and collector: tests start often and run briefly.
+        return [self._java, "-Xms128m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+                f"-Dlog4j.configuration=file:{self.dir / 'log4j.properties'}",
+                "-cp", f"{self._jars}/*"]
+
+    def command(self):
+        return [*self._jvm(), "kafka.Kafka", self._properties]
+
+    def ready(self):
+        # Metadata without topics; a broker that does not serve yet is missing in its own answer.
+        request = struct.pack(">hhih", METADATA_KEY, METADATA_VERSION, 1, -1) + struct.pack(">i", 0)
+        answer = exchange(self.port, struct.pack(">i", len(request)) + request, 12)
+        return len(answer) == 12 and struct.unpack(">iii", answer)[2] == 1
+
+    def url(self):
+        return f"kafka://{self.bootstrap}"
+
+    @property
+    def bootstrap(self):
+        return f"{self.host}:{self.port}"
+
+    def info(self):
+        return {**super().info(), "bootstrap": self.bootstrap}
+
+
+def _java_home():
+    home = os.environ.get("JAVA_HOME")
+    return [Path(home, "bin")] if home else []
+
+
+def jars():
+    """The folder with the broker's jars; downloads them on first use."""
+    version = hashlib.sha256(POM.read_bytes()).hexdigest()[:12]
+    return cache.provide(f"kafka-{version}", _download)
+
+
+def _download(folder):
+    maven = require("mvn", "maven")
+    progress("kafka: fetching the jars of the broker, once")
+    # A copy of the pom, for Maven may write beside it.
+    project = folder / "project"
+    project.mkdir()
+    shutil.copy(POM, project)
+    try:
+        run([maven, "-q", "-B", "-f", project / "pom.xml", "dependency:copy-dependencies",
+             "-DincludeScope=runtime", f"-DoutputDirectory={folder}"],
+            seconds=DOWNLOAD_SECONDS, what="kafka jars", cwd=project)
+    except StartFailed as failure:
+        raise Unavailable(f"the Kafka jars cannot be fetched: {failure}") from None
+    shutil.rmtree(project)
+
+
+def add_options(parser):
+    parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[],
+                        help="a line of server.properties; may be repeated")
+
+
+def from_options(options):
+    return Kafka(settings=dict(pair.split("=", 1) for pair in options.set))

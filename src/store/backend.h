@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "store/change_feed.h"
+#include "store/item_feed.h"
 #include "store/item_type_store.h"
 #include "store/lease_store.h"
 #include "store/limit_archive.h"
@@ -42,6 +43,7 @@ struct Backend {
   QueueStore* queue = nullptr;
   LeaseStore* leases = nullptr;
   ItemTypeStore* item_types = nullptr;
+  ItemFeed* item_feed = nullptr;  // only of a store that nodes share
 };
 
 }  // namespace penstock::store

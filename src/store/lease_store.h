@@ -14,9 +14,23 @@
 
 namespace penstock::store {
 
+struct LeaseRequest {
+  ItemType type;
+  // One life of one process: what was claimed by an earlier one is another's.
+  std::string node;
+  Millis term{0};          // from the store's now
+  Instant paused_until{};  // the sink asked the holder to wait so long; kept for the next holder
+};
+
 struct Lease {
   FencingToken token = 0;
-  bool fresh = false;  // got just now, and not renewed
+  bool fresh = false;      // another node may have held it since this one asked last
+  Instant paused_until{};  // as the holder before left it when fresh, else as asked
+};
+
+struct LeaseView {
+  std::optional<std::string> holder;  // empty when the term is over or was never begun
+  Instant paused_until{};
 };
 
 class LeaseStore {
@@ -26,18 +40,16 @@ class LeaseStore {
   LeaseStore& operator=(const LeaseStore&) = delete;
   virtual ~LeaseStore() = default;
 
-  // `node` names one life of one process: what was claimed by an earlier one is another's. Takes or
-  // renews the lease for `term` from the store's now; nothing when another node has it.
-  // The holder counts the term from before it asked, so that it always stops before another begins.
-  virtual Result<std::optional<Lease>> acquire(const ItemType& type, std::string_view node,
-                                               Millis term, std::optional<Instant> now) = 0;
+  // Takes or renews the lease; nothing when another node has it. A holder whose term is over and
+  // who finds that nobody came meanwhile goes on with the token it had. The holder counts the term
+  // from before it asked, so that it always stops before another begins.
+  virtual Result<std::optional<Lease>> acquire(const LeaseRequest& request,
+                                               std::optional<Instant> now) = 0;
 
   // Gives the lease back, so that another node need not wait. Of somebody else's lease: nothing.
   virtual Result<void> release(const ItemType& type, std::string_view node) = 0;
 
-  // Who has it now, for people.
-  virtual Result<std::optional<std::string>> holder(const ItemType& type,
-                                                    std::optional<Instant> now) = 0;
+  virtual Result<LeaseView> view(const ItemType& type, std::optional<Instant> now) = 0;
 };
 
 }  // namespace penstock::store

@@ -28,7 +28,6 @@ DispatchBoard::Orders DispatchBoard::turn(const core::ItemTypeSettings& settings
                                           bool stopping) {
   Orders orders{.look_again = now + settings.dispatch_interval};
   const auto look_at = [&](Instant at) { orders.look_again = std::min(orders.look_again, at); };
-  if (lease_ && now >= lease_until_) lose_lease();
   if (!stopping) {
     if (!asking_ && now >= renew_at_) {
       orders.ask_lease = true;
@@ -38,7 +37,10 @@ DispatchBoard::Orders DispatchBoard::turn(const core::ItemTypeSettings& settings
     look_at(renew_at_);
   }
   if (!lease_) return orders;
-  look_at(lease_until_);
+  // Past its term nothing is sent or claimed, but what is held and known is kept: the token tells
+  // whether somebody else came meanwhile, and until then it may still settle.
+  const bool holds = holds_lease(now);
+  if (holds) look_at(lease_until_);
   pace_.set_limit(core::pace_of(settings));
   if (stopping) return_held("this node stops", now, now);
   if (!settings.enabled) return_held("switched off", now, now);
@@ -49,7 +51,7 @@ DispatchBoard::Orders DispatchBoard::turn(const core::ItemTypeSettings& settings
   } else if (!results_.empty() && settling_ < kSettlesMax) {
     look_at(std::max(results_since_ + kSettleDelay, settle_again_));
   }
-  if (stopping || !settings.enabled || now < paused_until_) {
+  if (stopping || !holds || !settings.enabled || now < paused_until_) {
     if (now < paused_until_) look_at(paused_until_);
     return orders;
   }
@@ -110,6 +112,7 @@ void DispatchBoard::on_lease(const Result<std::optional<store::Lease>>& lease,
     lose_lease();
     // Whoever had the lease before may have used the whole pace until now.
     pace_ = core::Pace(core::pace_of(settings), now);
+    paused_until_ = (*lease)->paused_until;
     claim_at_ = now;
   }
   lease_ = **lease;
@@ -164,12 +167,18 @@ void DispatchBoard::on_answer(const ItemId& id, const std::string& batch_id, int
       settlement.outcome = Outcome::give_back;
       const Millis pause =
           std::clamp(answer.pause.value_or(Seconds{1}), Millis{1}, Millis{settings.max_pause});
-      paused_until_ = std::max(paused_until_, now + pause);
+      pause_until(now + pause, now);
       settlement.not_before = now + pause;
       break;
     }
   }
   add_result(std::move(settlement), now);
+}
+
+void DispatchBoard::pause_until(Instant until, Instant now) {
+  // The next holder should know; answers that come together need not each say so.
+  if (until > std::max(paused_until_, now) + Millis{500}) renew_at_ = now;
+  paused_until_ = std::max(paused_until_, until);
 }
 
 void DispatchBoard::on_unsent(Sending&& sending, std::string_view why, Instant now) {

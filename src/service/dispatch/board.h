@@ -93,6 +93,7 @@ class DispatchBoard {
   using Key = std::pair<Instant, std::uint64_t>;
 
   void lose_lease();
+  void pause_until(Instant until, Instant now);
   void return_held(std::string_view why, Instant not_before, Instant now);
   void add_result(store::Settlement&& settlement, Instant now);
   bool results_are_due(Instant now, bool stopping) const noexcept;

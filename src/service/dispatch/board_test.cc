@@ -125,8 +125,10 @@ class Node {
 
   void ask_lease() {
     const Instant asked = world_.now();
-    world_.after(world_.some(Millis{0}, Millis{20}), [this, asked, board = board_.get()] {
-      const auto lease = store_.acquire(kType, name_, kLeaseTerm, std::nullopt);
+    const Instant paused = board_->paused_until();
+    world_.after(world_.some(Millis{0}, Millis{20}), [this, asked, paused, board = board_.get()] {
+      const auto lease = store_.acquire(
+          {.type = kType, .node = name_, .term = kLeaseTerm, .paused_until = paused}, std::nullopt);
       if (board_.get() != board) return;
       call(world_.some(Millis{0}, Millis{20}), [this, asked, lease](DispatchBoard& b) {
         b.on_lease(lease, settings_, asked, world_.now());

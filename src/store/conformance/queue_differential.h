@@ -294,8 +294,9 @@ TEST_P(LeaseSuite, never_has_two_holders) {
       nodes.emplace_back([&, t] {
         const std::string node = "n" + std::to_string(t);
         for (int i = 0; i < 30; ++i) {
-          const Result<std::optional<Lease>> lease =
-              leases().acquire(item_type("T"), node, Seconds{600}, kNoon);
+          const Result<std::optional<Lease>> lease = leases().acquire(
+              {.type = item_type("T"), .node = node, .term = Seconds{600}, .paused_until = {}},
+              kNoon);
           EXPECT_TRUE(lease) << lease.error().what;
           if (!lease || !*lease) continue;
           EXPECT_EQ(++holders, 1);

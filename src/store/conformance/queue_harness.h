@@ -39,6 +39,10 @@ inline NewItem new_item(std::string type, std::string id, Instant due,
           .digest = digest_of(context + std::to_string(to_epoch_millis(due)))};
 }
 
+inline LeaseRequest lease_request(std::string_view node, const ItemType& type = item_type("T")) {
+  return {.type = type, .node = std::string(node), .term = Seconds{5}, .paused_until = {}};
+}
+
 class QueueSuite : public testing::TestWithParam<Subject> {
  protected:
   void SetUp() override {

@@ -94,17 +94,21 @@ class QueueModel final : public QueueStore, public LeaseStore {
     });
   }
 
-  Result<std::optional<Lease>> acquire(const ItemType& type, std::string_view node, Millis term,
+  Result<std::optional<Lease>> acquire(const LeaseRequest& request,
                                        std::optional<Instant> now) override {
     const std::lock_guard lock(mutex_);
-    Held& held = leases_[type];
+    Held& held = leases_[request.type];
     const Instant moment = at(now);
-    if (held.node != node && !held.node.empty() && moment < held.until) return std::nullopt;
-    const bool fresh = held.node != node || moment >= held.until;
-    if (fresh) ++held.token;
-    held.node = node;
-    held.until = moment + term;
-    return Lease{.token = held.token, .fresh = fresh};
+    const bool fresh = held.node != request.node;
+    if (fresh && !held.node.empty() && moment < held.until) return std::nullopt;
+    if (fresh) {
+      ++held.token;
+    } else {
+      held.paused_until = request.paused_until;
+    }
+    held.node = request.node;
+    held.until = moment + request.term;
+    return Lease{.token = held.token, .fresh = fresh, .paused_until = held.paused_until};
   }
 
   Result<void> release(const ItemType& type, std::string_view node) override {
@@ -113,12 +117,12 @@ class QueueModel final : public QueueStore, public LeaseStore {
     return {};
   }
 
-  Result<std::optional<std::string>> holder(const ItemType& type,
-                                            std::optional<Instant> now) override {
+  Result<LeaseView> view(const ItemType& type, std::optional<Instant> now) override {
     const std::lock_guard lock(mutex_);
     const Held& held = leases_[type];
-    if (held.node.empty() || at(now) >= held.until) return std::nullopt;
-    return held.node;
+    LeaseView view{.holder = std::nullopt, .paused_until = held.paused_until};
+    if (!held.node.empty() && at(now) < held.until) view.holder = held.node;
+    return view;
   }
 
  private:
@@ -134,6 +138,7 @@ class QueueModel final : public QueueStore, public LeaseStore {
     std::string node;
     FencingToken token = 0;
     Instant until{};
+    Instant paused_until{};
   };
 
   static std::unexpected<Error> old_token() {

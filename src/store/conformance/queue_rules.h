@@ -262,7 +262,7 @@ TEST_P(QueueSuite, keeps_large_contexts_and_cuts_long_details) {
 TEST_P(LeaseSuite, has_one_holder_at_a_time) {
   const ItemType type = item_type("T");
   const auto acquire = [&](std::string_view node, Instant now) {
-    return leases().acquire(type, node, Seconds{5}, now).value();
+    return leases().acquire(lease_request(node, type), now).value();
   };
   const std::optional<Lease> first = acquire("a", kNoon);
   ASSERT_TRUE(first && first->fresh);
@@ -272,39 +272,59 @@ TEST_P(LeaseSuite, has_one_holder_at_a_time) {
   EXPECT_EQ(renewed->token, first->token);
   EXPECT_FALSE(renewed->fresh);
   EXPECT_FALSE(acquire("b", kNoon + Seconds{8}));
-  EXPECT_EQ(leases().holder(type, kNoon + Seconds{8}).value(), "a");
-  EXPECT_EQ(leases().holder(type, kNoon + Seconds{9}).value(), std::nullopt);
+  EXPECT_EQ(leases().view(type, kNoon + Seconds{8}).value().holder, "a");
+  EXPECT_EQ(leases().view(type, kNoon + Seconds{9}).value().holder, std::nullopt);
   const std::optional<Lease> next = acquire("b", kNoon + Seconds{9});
   ASSERT_TRUE(next && next->fresh);
   EXPECT_GT(next->token, first->token);
-  EXPECT_TRUE(leases().acquire(item_type("U"), "a", Seconds{5}, kNoon).value());
+  EXPECT_TRUE(leases().acquire(lease_request("a", item_type("U")), kNoon).value());
 }
 
-TEST_P(LeaseSuite, gives_a_new_token_to_who_comes_back_late) {
-  const std::optional<Lease> first = *leases().acquire(item_type("T"), "a", Seconds{5}, kNoon);
-  const std::optional<Lease> late =
-      *leases().acquire(item_type("T"), "a", Seconds{5}, kNoon + Seconds{5});
-  EXPECT_TRUE(late->fresh);
-  EXPECT_GT(late->token, first->token);
+TEST_P(LeaseSuite, goes_on_with_its_token_when_nobody_came_meanwhile) {
+  const std::optional<Lease> first = *leases().acquire(lease_request("a"), kNoon);
+  const std::optional<Lease> late = *leases().acquire(lease_request("a"), kNoon + Seconds{50});
+  ASSERT_TRUE(late);
+  EXPECT_FALSE(late->fresh);
+  EXPECT_EQ(late->token, first->token);
+  EXPECT_FALSE(*leases().acquire(lease_request("b"), kNoon + Seconds{54}));
+  const std::optional<Lease> next = *leases().acquire(lease_request("b"), kNoon + Seconds{55});
+  ASSERT_TRUE(next && next->fresh);
+  EXPECT_GT(next->token, first->token);
+  EXPECT_FALSE(*leases().acquire(lease_request("a"), kNoon + Seconds{56}));
+}
+
+TEST_P(LeaseSuite, hands_a_pause_on_to_the_next_holder) {
+  const ItemType type = item_type("T");
+  LeaseRequest request = lease_request("a");
+  request.paused_until = kNoon + Seconds{90};  // of who does not hold it yet: means nothing
+  ASSERT_TRUE(*leases().acquire(request, kNoon));
+  EXPECT_EQ(leases().view(type, kNoon).value().paused_until, Instant{});
+  request.paused_until = kNoon + Seconds{60};
+  const std::optional<Lease> renewed = *leases().acquire(request, kNoon + Seconds{1});
+  EXPECT_EQ(renewed->paused_until, kNoon + Seconds{60});
+  EXPECT_EQ(leases().view(type, kNoon).value().paused_until, kNoon + Seconds{60});
+  const std::optional<Lease> next = *leases().acquire(lease_request("b"), kNoon + Seconds{10});
+  EXPECT_EQ(next->paused_until, kNoon + Seconds{60});
+  ASSERT_TRUE(*leases().acquire(lease_request("b"), kNoon + Seconds{11}));
+  EXPECT_EQ(leases().view(type, kNoon + Seconds{11}).value().paused_until, Instant{});
 }
 
 TEST_P(LeaseSuite, can_be_given_back_by_its_holder_only) {
   const ItemType type = item_type("T");
-  const std::optional<Lease> first = *leases().acquire(type, "a", Seconds{5}, kNoon);
+  const std::optional<Lease> first = *leases().acquire(lease_request("a"), kNoon);
   ASSERT_TRUE(leases().release(type, "b"));
-  EXPECT_FALSE(*leases().acquire(type, "b", Seconds{5}, kNoon));
+  EXPECT_FALSE(*leases().acquire(lease_request("b"), kNoon));
   ASSERT_TRUE(leases().release(type, "a"));
-  const std::optional<Lease> next = *leases().acquire(type, "b", Seconds{5}, kNoon);
+  const std::optional<Lease> next = *leases().acquire(lease_request("b"), kNoon);
   ASSERT_TRUE(next);
   EXPECT_GT(next->token, first->token);
 }
 
 TEST_P(LeaseSuite, counts_tokens_on_after_a_restart) {
-  const std::optional<Lease> first =
-      *leases().acquire(item_type("T"), "a", Seconds{5}, harness().now());
+  const std::optional<Lease> first = *leases().acquire(lease_request("a"), harness().now());
   harness().reopen();
   const std::optional<Lease> next =
-      *leases().acquire(item_type("T"), "b", Seconds{5}, harness().now() + Seconds{60});
+      *leases().acquire(lease_request("b"), harness().now() + Seconds{60});
   ASSERT_TRUE(next);
   EXPECT_GT(next->token, first->token);
 }

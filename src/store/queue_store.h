@@ -18,15 +18,14 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "core/dispatch/item.h"
+#include "core/dispatch/item_call.h"
 #include "store/slot_store.h"
 
 namespace penstock::store {
 
+using core::BodyDigest;
 using core::ItemState;
 using core::Outcome;
-
-// Says whether two bodies ask for the same: equal for equal JSON, whatever its spaces and order.
-using BodyDigest = std::array<std::uint8_t, 16>;
 
 struct NewItem {
   ItemType type;

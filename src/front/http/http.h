@@ -67,6 +67,7 @@ enum class BodyLimit : std::uint8_t {
   none,    // a small body (up to kUnusedBodyBytesMax) is read and dropped
   single,  // HttpLimits::body_bytes
   batch,   // HttpLimits::batch_body_bytes
+  item,    // HttpLimits::item_body_bytes
 };
 // Bodies nobody asked for: clients that send `{}` along with every call are let through.
 inline constexpr std::size_t kUnusedBodyBytesMax = 64 * 1024;

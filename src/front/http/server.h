@@ -23,9 +23,10 @@ struct HttpLimits {
   std::size_t header_bytes = 16 * 1024;       // request line included; beyond it 431
   std::size_t body_bytes = 1024 * 1024;
   std::size_t batch_body_bytes = 16 * 1024 * 1024;
+  std::size_t item_body_bytes = (1024 + 64) * 1024;  // an item of dispatch: its context and more
   // All connections together: bytes of unfinished requests and of answers not yet sent. Beyond it
   // the request that asks for more gets 503, so that no number of senders can fill the memory. At
-  // least four times batch_body_bytes, whatever is set here.
+  // least four times the largest body, whatever is set here.
   std::size_t buffered_bytes = 256 * 1024 * 1024;
   Millis header_timeout = Seconds{10};  // from the first byte of a request to the end of its header
   Millis idle_timeout = Seconds{60};    // between requests, and for an answer nobody reads

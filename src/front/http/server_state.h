@@ -34,7 +34,8 @@ struct ServerState {
 
   // A buffer doubles as it grows, and its answer may be as large: one request must always fit.
   static HttpLimits with_room_for_one(HttpLimits limits) noexcept {
-    limits.buffered_bytes = std::max(limits.buffered_bytes, 4 * limits.batch_body_bytes);
+    limits.buffered_bytes =
+        std::max({limits.buffered_bytes, 4 * limits.batch_body_bytes, 4 * limits.item_body_bytes});
     return limits;
   }
 

@@ -21,6 +21,8 @@ std::size_t body_limit(const HttpLimits& limits, BodyLimit limit) noexcept {
       return limits.body_bytes;
     case BodyLimit::batch:
       return limits.batch_body_bytes;
+    case BodyLimit::item:
+      return limits.item_body_bytes;
   }
   return 0;
 }

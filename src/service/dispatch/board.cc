@@ -42,9 +42,10 @@ DispatchBoard::Orders DispatchBoard::turn(const core::ItemTypeSettings& settings
   const bool holds = holds_lease(now);
   if (holds) look_at(lease_until_);
   pace_.set_limit(core::pace_of(settings));
-  if (stopping) return_held("this node stops", now, now);
-  if (!settings.enabled) return_held("switched off", now, now);
-  if (paused_until_ - now > kHoldMax) return_held("the sink asked for a pause", paused_until_, now);
+  if (stopping) return_held("this node stops", now);
+  if (!settings.enabled) return_held("switched off", now);
+  if (paused_until_ - now > kHoldMax)
+    return_held("the sink asked for a pause", now, paused_until_ - now);
   if (results_are_due(now, stopping)) {
     orders.settle = std::exchange(results_, {});
     ++settling_;
@@ -90,7 +91,7 @@ std::optional<DispatchBoard::Sending> DispatchBoard::take(const core::ItemTypeSe
   if (starts_by_itself(settings)) {
     const Instant start =
         held.item.scheduled + core::jitter_of(held.item.id.str(), settings.jitter_window);
-    delay = std::max(Millis{0}, std::chrono::ceil<Millis>(start - now));
+    delay = std::max(Millis{0}, std::chrono::ceil<Millis>(start - (now + wall_offset_)));
   }
   return Sending{.handover = {.type = type_,
                               .id = std::move(held.item.id),
@@ -112,7 +113,7 @@ void DispatchBoard::on_lease(const Result<std::optional<store::Lease>>& lease,
     lose_lease();
     // Whoever had the lease before may have used the whole pace until now.
     pace_ = core::Pace(core::pace_of(settings), now);
-    paused_until_ = (*lease)->paused_until;
+    paused_until_ = (*lease)->paused_until - wall_offset_;
     claim_at_ = now;
   }
   lease_ = **lease;
@@ -132,7 +133,8 @@ void DispatchBoard::on_claim(Result<store::Claim>&& claim, std::size_t limit,
     if (!known_.insert(item.id).second) continue;  // a stale claim that is still under way here
     Instant at = now;
     if (!starts_by_itself(settings)) {
-      at = std::max(now, item.scheduled + core::jitter_of(item.id.str(), settings.jitter_window));
+      at = std::max(now, item.scheduled - wall_offset_ +
+                             core::jitter_of(item.id.str(), settings.jitter_window));
     }
     held_.emplace(Key{at, order_++}, Held{std::move(item), claim->batch_id});
   }
@@ -140,7 +142,9 @@ void DispatchBoard::on_claim(Result<store::Claim>&& claim, std::size_t limit,
   if (claim->items.size() >= limit) {
     claim_at_ = now;
   } else {
-    claim_at_ = claim->next_due ? std::clamp(*claim->next_due - kFetchAhead, now, latest) : latest;
+    claim_at_ = claim->next_due
+                    ? std::clamp(*claim->next_due - wall_offset_ - kFetchAhead, now, latest)
+                    : latest;
   }
 }
 
@@ -148,17 +152,18 @@ void DispatchBoard::on_answer(const ItemId& id, const std::string& batch_id, int
                               sink::SinkAnswer&& answer, const core::ItemTypeSettings& settings,
                               Instant now) {
   --sending_;
-  store::Settlement settlement{
-      .id = id, .batch_id = batch_id, .detail = std::move(answer.detail), .not_before = now};
+  store::Settlement settlement{.id = id,
+                               .batch_id = batch_id,
+                               .detail = std::move(answer.detail),
+                               .not_before = now + wall_offset_};
   switch (answer.outcome) {
     case sink::SinkOutcome::done:
       settlement.outcome = Outcome::done;
       break;
     case sink::SinkOutcome::failed:
       settlement.outcome = Outcome::failed;
-      settlement.not_before =
-          now + core::retry_delay(settings.retry_backoff, settings.retry_backoff_max,
-                                  retry_count + 1, rng_);
+      settlement.not_before += core::retry_delay(settings.retry_backoff, settings.retry_backoff_max,
+                                                 retry_count + 1, rng_);
       break;
     case sink::SinkOutcome::refused:
       settlement.outcome = Outcome::refused;
@@ -168,7 +173,7 @@ void DispatchBoard::on_answer(const ItemId& id, const std::string& batch_id, int
       const Millis pause =
           std::clamp(answer.pause.value_or(Seconds{1}), Millis{1}, Millis{settings.max_pause});
       pause_until(now + pause, now);
-      settlement.not_before = now + pause;
+      settlement.not_before += pause;
       break;
     }
   }
@@ -181,23 +186,13 @@ void DispatchBoard::pause_until(Instant until, Instant now) {
   paused_until_ = std::max(paused_until_, until);
 }
 
-void DispatchBoard::on_unsent(Sending&& sending, std::string_view why, Instant now) {
-  --sending_;
-  add_result({.id = std::move(sending.handover.id),
-              .batch_id = std::move(sending.batch_id),
-              .outcome = Outcome::give_back,
-              .detail = std::string(why),
-              .not_before = now},
-             now);
-}
-
 void DispatchBoard::on_settled(bool worked, std::vector<store::Settlement>&& items, Instant now) {
   --settling_;
   if (worked) {
     for (const store::Settlement& item : items) {
       known_.erase(item.id);
       const bool comes_back = item.outcome == Outcome::failed || item.outcome == Outcome::give_back;
-      if (comes_back) claim_at_ = std::min(claim_at_, item.not_before);
+      if (comes_back) claim_at_ = std::min(claim_at_, item.not_before - wall_offset_);
     }
     return;
   }
@@ -216,13 +211,13 @@ void DispatchBoard::lose_lease() {
   results_.clear();
 }
 
-void DispatchBoard::return_held(std::string_view why, Instant not_before, Instant now) {
+void DispatchBoard::return_held(std::string_view why, Instant now, Micros wait) {
   for (auto& [key, held] : held_) {
     add_result({.id = std::move(held.item.id),
                 .batch_id = std::move(held.batch_id),
                 .outcome = Outcome::give_back,
                 .detail = std::string(why),
-                .not_before = not_before},
+                .not_before = now + wait + wall_offset_},
                now);
   }
   held_.clear();

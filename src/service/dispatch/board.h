@@ -1,6 +1,10 @@
 // What one dispatcher knows of its item type, and what is to be done next: lease, items held, items
 // under way, answers to settle, pace and pauses. No thread, no clock, no store: events and the time
 // come in, actions go out, so every interleaving can be tested. One thread at a time.
+//
+// `now` is of a clock that no one sets: terms, pauses and the pace are spans, and a jump of the
+// wall clock must not give a second of pace twice. What is said to and by the store is wall time;
+// set_wall_offset() tells the difference.
 #pragma once
 
 #include <cstddef>
@@ -56,6 +60,9 @@ class DispatchBoard {
 
   DispatchBoard(ItemType type, std::uint64_t seed) : type_(std::move(type)), rng_(seed) {}
 
+  // The wall clock shows this much more than `now` of the calls that follow.
+  void set_wall_offset(Micros offset) noexcept { wall_offset_ = offset; }
+
   // What is to be done now, but for sending. What is ordered counts as begun.
   Orders turn(const core::ItemTypeSettings& settings, Instant now, bool stopping);
   // The next item that may be sent now; it counts as sent. When there is none, look_again says when
@@ -70,14 +77,15 @@ class DispatchBoard {
   void on_settled(bool worked, std::vector<store::Settlement>&& items, Instant now);
   void on_answer(const ItemId& id, const std::string& batch_id, int retry_count,
                  sink::SinkAnswer&& answer, const core::ItemTypeSettings& settings, Instant now);
-  // It was taken and then not sent after all.
-  void on_unsent(Sending&& sending, std::string_view why, Instant now);
   // There may be items due sooner than was known.
   void on_news() noexcept { claim_at_ = Instant{}; }
 
   bool holds_lease(Instant now) const noexcept { return lease_ && now < lease_until_; }
   store::FencingToken token() const noexcept { return lease_ ? lease_->token : 0; }
-  Instant paused_until() const noexcept { return paused_until_; }
+  // In wall time; the epoch when there is none.
+  Instant paused_until(Instant now) const noexcept {
+    return paused_until_ > now ? paused_until_ + wall_offset_ : Instant{};
+  }
   // Nothing of this board is under way any more.
   bool is_quiet() const noexcept {
     return sending_ == 0 && settling_ == 0 && !claiming_ && !asking_ && results_.empty();
@@ -94,12 +102,13 @@ class DispatchBoard {
 
   void lose_lease();
   void pause_until(Instant until, Instant now);
-  void return_held(std::string_view why, Instant not_before, Instant now);
+  void return_held(std::string_view why, Instant now, Micros wait = Micros{0});
   void add_result(store::Settlement&& settlement, Instant now);
   bool results_are_due(Instant now, bool stopping) const noexcept;
 
   const ItemType type_;
   Rng rng_;
+  Micros wall_offset_{0};
 
   std::optional<store::Lease> lease_;
   Instant lease_until_{};

@@ -1,0 +1,238 @@
+#include "front/http/dispatch_routes.h"
+
+#include <string>
+#include <utility>
+
+#include "front/http/dispatch_views.h"
+#include "front/http/json_routes.h"
+#include "wire/dispatch.h"
+
+namespace penstock::front {
+namespace {
+
+using service::DispatchService;
+
+struct Context {
+  DispatchService& dispatch;
+  std::size_t context_bytes_max;
+  const Clock& clock;
+};
+
+// 202 for what is new, 200 for the same again; the rest is a conflict.
+Result<int> status_of_taken(const store::Enqueued& taken) {
+  switch (taken.result) {
+    case store::EnqueueResult::created:
+      return 202;
+    case store::EnqueueResult::same:
+      return 200;
+    case store::EnqueueResult::different:
+      return fail(ErrorKind::conflict, "this item is known with another body");
+    case store::EnqueueResult::cancelled:
+      return fail(ErrorKind::conflict, "this item is CANCELLED");
+  }
+  return fail(ErrorKind::conflict, "this item is known");
+}
+
+// The item type that is the route's first {name}; answers the exchange itself (400) otherwise.
+std::optional<ItemType> read_type(const Request& request, Exchange& exchange) {
+  Result<ItemType> type = ItemType::parse("itemType", request.params.at(0));
+  if (type) return std::move(*type);
+  exchange.fail(type.error());
+  return std::nullopt;
+}
+
+std::optional<ItemId> read_id(const Request& request, Exchange& exchange) {
+  Result<ItemId> id = ItemId::parse("itemId", request.params.at(1));
+  if (id) return std::move(*id);
+  exchange.fail(id.error());
+  return std::nullopt;
+}
+
+void enqueue_one(const Context& context, const Request& request, Reply&& reply) {
+  Exchange exchange(request, std::move(reply), context.clock);
+  const auto type = read_type(request, exchange);
+  if (!type) return;
+  const auto document = read_json(request, exchange);
+  if (!document) return;
+  Result<core::ItemCall> call =
+      wire::decode_item_call(document->root(), *type, context.context_bytes_max);
+  if (!call) return exchange.fail(call.error());
+  std::string id = call->id.str();
+  std::vector<core::ItemCall> calls;
+  calls.push_back(std::move(*call));
+  std::string request_id = exchange.request_id();
+  context.dispatch.enqueue(std::move(calls), std::move(request_id),
+                           [exchange = std::move(exchange), type = type->str(),
+                            id = std::move(id)](DispatchService::Taken answers) mutable {
+                             const Result<store::Enqueued>& taken = answers.front();
+                             if (!taken) return exchange.fail(taken.error());
+                             const Result<int> status = status_of_taken(*taken);
+                             if (!status) return exchange.fail(status.error());
+                             wire::JsonWriter out;
+                             out.begin_object();
+                             encode_taken(out, type, id, *taken);
+                             out.end_object();
+                             exchange.send(*status, std::move(out).take());
+                           });
+}
+
+// What one entry of a batch asked, or why it asks nothing.
+struct BatchEntry {
+  std::string id;  // as far as it could be read
+  std::optional<Error> error;
+};
+
+struct ItemBatch {
+  std::vector<BatchEntry> entries;    // all, in order
+  std::vector<core::ItemCall> calls;  // of the entries without error, in order
+};
+
+Result<ItemBatch> decode_batch(std::string_view body, wire::BatchFormat format,
+                               const ItemType& type, std::size_t context_bytes_max) {
+  ItemBatch batch;
+  const Result<void> read =
+      wire::for_each_entry(body, format, [&](const Result<wire::JsonValue>& value) {
+        BatchEntry& entry = batch.entries.emplace_back();
+        if (!value) {
+          entry.error = value.error();
+          return;
+        }
+        Result<core::ItemCall> call = wire::decode_item_call(*value, type, context_bytes_max);
+        if (call) {
+          entry.id = call->id.str();
+          batch.calls.push_back(std::move(*call));
+          return;
+        }
+        const wire::JsonValue id = value->find("itemId");
+        if (id && id.type() == wire::JsonType::string) entry.id = id.string();
+        entry.error = std::move(call.error());
+      });
+  if (!read) return std::unexpected(read.error());
+  return batch;
+}
+
+void encode_failure(wire::JsonWriter& out, std::string_view id, const Error& error) {
+  const int status = status_of(error.kind);
+  out.begin_object()
+      .member("itemId", id)
+      .member("status", status)
+      .member("error", reason_of(status))
+      .member("message", error.what);
+  if (!error.field.empty()) out.member("field", error.field);
+  out.end_object();
+}
+
+void encode_answer(wire::JsonWriter& out, std::string_view id,
+                   const Result<store::Enqueued>& taken) {
+  if (!taken) return encode_failure(out, id, taken.error());
+  const Result<int> status = status_of_taken(*taken);
+  if (!status) return encode_failure(out, id, status.error());
+  out.begin_object()
+      .member("itemId", id)
+      .member("status", *status)
+      .member("state", core::item_state_name(taken->state))
+      .member("scheduledTime", taken->scheduled)
+      .end_object();
+}
+
+std::string encode_batch(const std::vector<BatchEntry>& entries,
+                         const DispatchService::Taken& answers) {
+  wire::JsonWriter out(entries.size() * 112 + 16);  // one answer is about 110 bytes
+  out.begin_object().key("results").begin_array();
+  auto answer = answers.begin();
+  for (const BatchEntry& entry : entries) {
+    entry.error ? encode_failure(out, entry.id, *entry.error)
+                : encode_answer(out, entry.id, *answer++);
+  }
+  out.end_array().end_object();
+  return std::move(out).take();
+}
+
+void enqueue_batch(const Context& context, const Request& request, Reply&& reply) {
+  Exchange exchange(request, std::move(reply), context.clock);
+  const auto type = read_type(request, exchange);
+  if (!type) return;
+  const auto format = batch_format_of(request, exchange);
+  if (!format) return;
+  Result<ItemBatch> batch = decode_batch(request.body, *format, *type, context.context_bytes_max);
+  if (!batch) return exchange.fail(batch.error());
+  std::string request_id = exchange.request_id();
+  context.dispatch.enqueue(std::move(batch->calls), std::move(request_id),
+                           [exchange = std::move(exchange), entries = std::move(batch->entries)](
+                               const DispatchService::Taken& answers) mutable {
+                             exchange.send(200, encode_batch(entries, answers));
+                           });
+}
+
+auto send_item(Exchange&& exchange) {
+  return [exchange = std::move(exchange)](Result<store::ItemView> item) mutable {
+    if (!item) return exchange.fail(item.error());
+    exchange.send(200, encode_item(*item));
+  };
+}
+
+void get_item(const Context& context, const Request& request, Reply&& reply) {
+  Exchange exchange(request, std::move(reply), context.clock);
+  auto type = read_type(request, exchange);
+  if (!type) return;
+  auto id = read_id(request, exchange);
+  if (!id) return;
+  context.dispatch.find(std::move(*type), std::move(*id), send_item(std::move(exchange)));
+}
+
+void cancel_item(const Context& context, const Request& request, Reply&& reply) {
+  Exchange exchange(request, std::move(reply), context.clock);
+  auto type = read_type(request, exchange);
+  if (!type) return;
+  auto id = read_id(request, exchange);
+  if (!id) return;
+  std::string request_id = exchange.request_id();
+  context.dispatch.cancel(std::move(*type), std::move(*id), std::move(request_id),
+                          [exchange = std::move(exchange)](Result<store::ItemView> item) mutable {
+                            if (!item) return exchange.fail(item.error());
+                            exchange.send_empty();
+                          });
+}
+
+void redrive_item(const Context& context, const Request& request, Reply&& reply) {
+  Exchange exchange(request, std::move(reply), context.clock);
+  auto type = read_type(request, exchange);
+  if (!type) return;
+  auto id = read_id(request, exchange);
+  if (!id) return;
+  std::string request_id = exchange.request_id();
+  context.dispatch.redrive(std::move(*type), std::move(*id), std::move(request_id),
+                           send_item(std::move(exchange)));
+}
+
+void get_summary(const Context& context, const Request& request, Reply&& reply) {
+  Exchange exchange(request, std::move(reply), context.clock);
+  auto type = read_type(request, exchange);
+  if (!type) return;
+  context.dispatch.summary(std::move(*type), [exchange = std::move(exchange)](
+                                                 Result<service::DispatchSummary> summary) mutable {
+    if (!summary) return exchange.fail(summary.error());
+    exchange.send(200, encode_summary(*summary));
+  });
+}
+
+}  // namespace
+
+void add_dispatch_routes(std::vector<Route>& routes, DispatchService& dispatch,
+                         std::size_t context_bytes_max, const Clock& clock) {
+  const auto add = [&](Method method, std::string_view pattern, BodyLimit body, auto* handler) {
+    routes.push_back({method, pattern, Access::api, body,
+                      [handler, context = Context{dispatch, context_bytes_max, clock}](
+                          const Request& request, Reply&& reply) {
+                        handler(context, request, std::move(reply));
+                      }});
+  };
+  add(Method::post, "/api/v1/dispatch/{itemType}", BodyLimit::item, enqueue_one);
+  add(Method::post, "/api/v1/dispatch/{itemType}/batch", BodyLimit::batch, enqueue_batch);
+  add(Method::get, "/api/v1/dispatch/{itemType}/summary", BodyLimit::none, get_summary);
+  add(Method::get, "/api/v1/dispatch/{itemType}/{itemId}", BodyLimit::none, get_item);
+  add(Method::del, "/api/v1/dispatch/{itemType}/{itemId}", BodyLimit::none, cancel_item);
+  add(Method::post, "/api/v1/dispatch/{itemType}/{itemId}/redrive", BodyLimit::none, redrive_item);
+}
+
+}  // namespace penstock::front

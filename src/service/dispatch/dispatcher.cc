@@ -1,0 +1,328 @@
+#include "service/dispatch/dispatcher.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/thread_name.h"
+
+namespace penstock::service {
+namespace {
+
+// How long a stop waits for answers of the sink; calls of the store have their own deadline.
+constexpr Millis kStopWait = Seconds{10};
+// A dispatcher looks at least this often, whatever the interval says: half of the span within which
+// a store announces items.
+constexpr Millis kLookMax = std::chrono::duration_cast<Millis>(store::kAnnounceWithin) / 2;
+constexpr Seconds kRateSpan{1};
+constexpr Seconds kNoSinkPause{5};
+
+Millis early_of(const core::ItemTypeSettings& settings) {
+  // Only a sink that can start work later by itself is given items early; the others' wait here.
+  if (settings.sink.type != core::SinkType::temporal) return kFetchAhead;
+  return std::max<Millis>(kFetchAhead, settings.pre_start_buffer);
+}
+
+}  // namespace
+
+Dispatcher::Dispatcher(const DispatcherParts& parts, ItemType type, std::uint64_t seed)
+    : parts_(parts),
+      type_(std::move(type)),
+      metrics_(parts_.metrics, type_),
+      board_(type_, seed),
+      thread_([this] { run(); }) {}
+
+Dispatcher::~Dispatcher() {
+  stop();
+  thread_.join();
+}
+
+void Dispatcher::wake() { post(News{}); }
+
+void Dispatcher::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_one();
+}
+
+void Dispatcher::post(Event&& event) {
+  bool notify = false;
+  {
+    const std::lock_guard lock(mutex_);
+    inbox_.push_back(std::move(event));
+    notify = std::exchange(waiting_, false);
+  }
+  if (notify) wake_.notify_one();
+}
+
+Instant Dispatcher::steady_now() {
+  const Instant now = parts_.steady.now();
+  board_.set_wall_offset(parts_.wall.now() - now);
+  return now;
+}
+
+void Dispatcher::run() {
+  runtime::set_thread_name("dispatch");
+  std::vector<Event> events;
+  std::optional<Instant> stop_by;
+  for (;;) {
+    bool stopping = false;
+    events.clear();
+    {
+      const std::lock_guard lock(mutex_);
+      events.swap(inbox_);
+      stopping = stopping_;
+    }
+    Instant now = steady_now();
+    apply(events, now);
+    if (stopping && !stop_by) stop_by = now + kStopWait;
+    const core::ItemTypeSettings& settings = this->settings();
+    DispatchBoard::Orders orders = board_.turn(settings, now, stopping);
+    if (orders.ask_lease) ask_lease(now);
+    if (orders.claim > 0) claim(orders.claim, now);
+    if (!orders.settle.empty()) settle(std::move(orders.settle));
+    Instant look_again = std::min(orders.look_again, now + kLookMax);
+    if (!stopping) send_all(look_again);
+    forget_idle_sinks();
+    count_pace(now);
+    metrics_.lease_held.set(board_.holds_lease(now) ? 1 : 0);
+    metrics_.paused.set(board_.paused_until(now) > Instant{} ? 1 : 0);
+    if (stop_by) {
+      if (board_.is_quiet() || (now >= *stop_by && tasks_ == 0)) break;
+      look_again = std::min(look_again, *stop_by);
+    }
+    now = parts_.steady.now();
+    std::unique_lock lock(mutex_);
+    if (!inbox_.empty() || stopping_ != stopping || look_again <= now) continue;
+    waiting_ = true;
+    wake_.wait_for(lock, std::chrono::microseconds((look_again - now).count()),
+                   [&] { return !inbox_.empty() || stopping_ != stopping; });
+    waiting_ = false;
+  }
+  if (board_.token() > 0) {
+    if (const Result<void> released = parts_.leases.release(type_, parts_.node); !released) {
+      parts_.log.warn("dispatch.release_failed",
+                      {{"item_type", type_.str()}, {"error", released.error().what}});
+    }
+  }
+  sinks_.clear();  // answers what is under way into an inbox that nobody reads
+  metrics_.lease_held.set(0);
+}
+
+void Dispatcher::apply(std::vector<Event>& events, Instant now) {
+  for (Event& event : events) {
+    std::visit([&](auto&& each) { on(std::move(each), now); }, event);
+  }
+}
+
+void Dispatcher::on(LeaseAnswer&& answer, Instant now) {
+  --tasks_;
+  const store::FencingToken before = board_.token();
+  if (!answer.lease) {
+    if (!std::exchange(store_failed_, true)) {
+      parts_.log.warn("dispatch.lease_failed",
+                      {{"item_type", type_.str()}, {"error", answer.lease.error().what}});
+    }
+  } else {
+    store_failed_ = false;
+  }
+  board_.on_lease(answer.lease, settings(), answer.asked, now);
+  const store::FencingToken after = board_.token();
+  if (after == before) return;
+  cycles_.clear();
+  if (after > 0) {
+    parts_.log.info("dispatch.lease_taken", {{"item_type", type_.str()}, {"token", after}});
+  } else {
+    parts_.log.warn("dispatch.lease_lost", {{"item_type", type_.str()}, {"token", before}});
+  }
+}
+
+void Dispatcher::on(ClaimAnswer&& answer, Instant now) {
+  --tasks_;
+  if (!answer.claim) {
+    parts_.log.warn("dispatch.claim_failed",
+                    {{"item_type", type_.str()}, {"error", answer.claim.error().what}});
+  } else if (const std::size_t items = answer.claim->items.size(); items > 0) {
+    metrics_.claimed.add(items);
+    cycles_[answer.claim->batch_id] = {.asked = answer.asked, .open = items};
+  }
+  board_.on_claim(std::move(answer.claim), answer.limit, settings(), now);
+}
+
+void Dispatcher::on(SettleAnswer&& answer, Instant now) {
+  --tasks_;
+  if (answer.worked) {
+    for (const store::Settlement& item : answer.items) {
+      const auto cycle = cycles_.find(item.batch_id);
+      if (cycle == cycles_.end() || --cycle->second.open > 0) continue;
+      metrics_.cycle.observe(std::chrono::duration<double>(now - cycle->second.asked).count());
+      cycles_.erase(cycle);
+    }
+  }
+  board_.on_settled(answer.worked, std::move(answer.items), now);
+}
+
+void Dispatcher::on(SinkReport&& report, Instant now) {
+  --report.from->under_way;
+  switch (report.answer.outcome) {
+    case sink::SinkOutcome::done:
+      metrics_.started.add();
+      break;
+    case sink::SinkOutcome::failed:
+    case sink::SinkOutcome::refused:
+      metrics_.failures.add();
+      break;
+    case sink::SinkOutcome::slow_down:
+      metrics_.slow_downs.add();
+      break;
+  }
+  board_.on_answer(report.id, report.batch_id, report.retry_count, std::move(report.answer),
+                   settings(), now);
+}
+
+void Dispatcher::submit(runtime::TaskQueue& queue, runtime::TaskQueue::Task&& task,
+                        Event&& refused) {
+  ++tasks_;
+  if (!queue.submit(std::move(task))) post(std::move(refused));
+}
+
+void Dispatcher::ask_lease(Instant now) {
+  store::LeaseRequest request{.type = type_,
+                              .node = parts_.node,
+                              .term = kLeaseTerm,
+                              .paused_until = board_.paused_until(now)};
+  submit(
+      parts_.renewals,
+      [this, request = std::move(request), now] {
+        post(LeaseAnswer{.lease = parts_.leases.acquire(request, std::nullopt), .asked = now});
+      },
+      LeaseAnswer{.lease = fail(ErrorKind::overloaded, "too many leases wait"), .asked = now});
+}
+
+void Dispatcher::claim(std::size_t limit, Instant now) {
+  const core::ItemTypeSettings& settings = this->settings();
+  store::ClaimRequest request{.type = type_,
+                              .token = board_.token(),
+                              .limit = limit,
+                              .early = early_of(settings),
+                              .stale = settings.stale_claim_threshold,
+                              .retries_max = settings.max_dispatch_retries};
+  submit(
+      parts_.workers,
+      [this, request = std::move(request), now] {
+        post(ClaimAnswer{.claim = parts_.queue.claim(request, std::nullopt),
+                         .limit = request.limit,
+                         .asked = now});
+      },
+      ClaimAnswer{.claim = fail(ErrorKind::overloaded, "too many claims wait"),
+                  .limit = limit,
+                  .asked = now});
+}
+
+void Dispatcher::settle(std::vector<store::Settlement>&& items) {
+  auto shared = std::make_shared<std::vector<store::Settlement>>(std::move(items));
+  const int retries_max = settings().max_dispatch_retries;
+  runtime::TaskQueue::Task task = [this, shared, retries_max, token = board_.token()] {
+    const auto moved = parts_.queue.settle(
+        {.type = type_, .token = token, .retries_max = retries_max, .items = *shared},
+        std::nullopt);
+    if (!moved) {
+      parts_.log.warn(
+          "dispatch.settle_failed",
+          {{"item_type", type_.str()}, {"items", shared->size()}, {"error", moved.error().what}});
+    }
+    post(SettleAnswer{.worked = moved.has_value(), .items = std::move(*shared)});
+  };
+  ++tasks_;
+  if (!parts_.workers.submit(std::move(task))) {
+    post(SettleAnswer{.worked = false, .items = std::move(*shared)});
+  }
+}
+
+void Dispatcher::send_all(Instant& look_again) {
+  // Looks at the settings before each one: a kill switch stops the rest of a batch.
+  for (;;) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (stopping_) return;
+    }
+    const Instant now = parts_.steady.now();
+    auto sending = board_.take(settings(), now, look_again);
+    if (!sending) return;
+    send(std::move(*sending), now);
+  }
+}
+
+void Dispatcher::send(DispatchBoard::Sending&& sending, Instant now) {
+  ActiveSink* active = sink();
+  if (active == nullptr) {
+    // Nothing is wrong with the item; somebody has to change the settings first.
+    return board_.on_answer(sending.handover.id, sending.batch_id, sending.handover.retry_count,
+                            {.outcome = sink::SinkOutcome::slow_down,
+                             .detail = "its sink could not be made",
+                             .pause = kNoSinkPause},
+                            settings(), now);
+  }
+  const Instant due = sending.handover.scheduled;
+  metrics_.lateness.observe(
+      std::max(0.0, std::chrono::duration<double>(parts_.wall.now() - due).count()));
+  ++rate_count_;
+  ++active->under_way;
+  ItemId id = sending.handover.id;
+  const int retry_count = sending.handover.retry_count;
+  active->sink->send(std::move(sending.handover),
+                     [this, id = std::move(id), batch_id = std::move(sending.batch_id), retry_count,
+                      active](sink::SinkAnswer answer) mutable {
+                       post(SinkReport{.id = std::move(id),
+                                       .batch_id = std::move(batch_id),
+                                       .retry_count = retry_count,
+                                       .answer = std::move(answer),
+                                       .from = active});
+                     });
+}
+
+const core::ItemTypeSettings& Dispatcher::settings() {
+  if (const std::uint64_t stamp = parts_.types.stamp(); !record_ || stamp != stamp_) {
+    stamp_ = stamp;
+    record_ = parts_.types.find(type_);
+  }
+  return record_->settings;
+}
+
+Dispatcher::ActiveSink* Dispatcher::sink() {
+  const core::SinkSettings& wanted = settings().sink;
+  if (!sinks_.empty() && sinks_.back()->settings == wanted) return sinks_.back().get();
+  if (refused_sink_ == wanted) return nullptr;
+  Result<std::unique_ptr<sink::Sink>> made = parts_.make_sink(wanted);
+  if (!made) {
+    parts_.log.error("dispatch.no_sink",
+                     {{"item_type", type_.str()}, {"error", made.error().what}});
+    refused_sink_ = wanted;
+    return nullptr;
+  }
+  refused_sink_.reset();
+  sinks_.push_back(std::make_unique<ActiveSink>(std::move(*made), wanted));
+  return sinks_.back().get();
+}
+
+void Dispatcher::forget_idle_sinks() {
+  if (sinks_.size() < 2) return;
+  const auto in_use = sinks_.end() - 1;
+  sinks_.erase(
+      std::remove_if(sinks_.begin(), in_use, [](const auto& each) { return each->under_way == 0; }),
+      in_use);
+}
+
+void Dispatcher::count_pace(Instant now) {
+  if (now - rate_since_ < kRateSpan) return;
+  const double rate =
+      static_cast<double>(rate_count_) / std::chrono::duration<double>(now - rate_since_).count();
+  rate_since_ = now;
+  rate_count_ = 0;
+  recent_rate_.store(rate, std::memory_order_relaxed);
+  const auto& pace = settings().max_per_second;
+  metrics_.pace_used.set(pace ? rate / static_cast<double>(*pace) : 0);
+}
+
+}  // namespace penstock::service

@@ -52,10 +52,11 @@ store::mariadb::MariadbOptions mariadb_options(const Config& config) {
 }
 
 Result<Stores> Stores::open(const Config& config, const Clock& clock, Log* log, StoreUse use) {
-  Stores stores(config.slots.store, config.throttle.store);
+  Stores stores(config);
   const auto used = [&](StoreChoice choice) {
     return config.slots.store == choice ||
-           (use == StoreUse::daemon && config.throttle.store == choice);
+           (use == StoreUse::daemon &&
+            (config.throttle.store == choice || config.dispatch.store == choice));
   };
   if (used(StoreChoice::embedded)) {
     auto embedded = open_embedded(config, clock, use);

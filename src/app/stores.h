@@ -27,18 +27,24 @@ class Stores {
   // unless it is null.
   static Result<Stores> open(const Config& config, const Clock& clock, Log* log, StoreUse use);
 
-  // Where slots are kept; where throttle keeps its policies, and its usage or what it saves of it.
+  // Where slots are kept; where throttle keeps its policies, and its usage or what it saves of it;
+  // where items wait.
   store::Backend slots() const { return of(slots_); }
   store::Backend throttle() const { return of(throttle_); }
+  store::Backend dispatch() const { return of(dispatch_); }
   std::vector<store::Backend> all() const;
 
  private:
-  Stores(StoreChoice slots, StoreChoice throttle) : slots_(slots), throttle_(throttle) {}
+  explicit Stores(const Config& config)
+      : slots_(config.slots.store),
+        throttle_(config.throttle.store),
+        dispatch_(config.dispatch.store) {}
 
   store::Backend of(StoreChoice choice) const;
 
   StoreChoice slots_;
   StoreChoice throttle_;
+  StoreChoice dispatch_;
   std::unique_ptr<store::embedded::EmbeddedStore> embedded_;
   std::unique_ptr<store::postgres::PostgresStore> postgres_;
   std::unique_ptr<store::mariadb::MariadbStore> mariadb_;

@@ -83,6 +83,14 @@ struct ThrottleConfig {
   bool tokens_remaining = false;  // the gauge per policy
 };
 
+struct DispatchConfig {
+  StoreChoice store = StoreChoice::embedded;  // when not given: PostgreSQL if it has a URL
+  std::size_t context_bytes_max = 0;
+  Millis id_retention{0};  // settled items are known so long
+  bool refuse_private_addresses = false;
+  std::filesystem::path ca_file;  // who may vouch for https sinks; empty = the system's
+};
+
 // Members have no defaults of their own where the table in keys.cc gives one.
 struct Config {
   front::HttpOptions http;  // address, limits, TLS and the tokens themselves: ready for the server
@@ -96,6 +104,7 @@ struct Config {
   RedisConfig redis;
   SlotsConfig slots;
   ThrottleConfig throttle;
+  DispatchConfig dispatch;
 };
 
 }  // namespace penstock::app

@@ -301,6 +301,29 @@ const std::array kKeys{
     Key{"throttle.metrics.tokens-remaining", boolean(), "false",
         "Show `throttlex_tokens_remaining` for the first 100 policies that decide anything.", "",
         [](Config& c, const Value& v) { c.throttle.tokens_remaining = std::get<bool>(v); }},
+
+    Key{"dispatch.store", choice("embedded|postgres"), "",
+        "Where items wait, with their types and slots. When not set: PostgreSQL if "
+        "`store.postgres.url` is set, else the embedded store.", "",
+        [](Config& c, const Value& v) { c.dispatch.store = store_of(text(v)); }},
+    Key{"dispatch.context-bytes-max", bytes(kKiB, 64 * kMiB), "1MiB",
+        "Largest `context` of an item; more is 413. A request may have 64 KiB beside it.", "",
+        [](Config& c, const Value& v) {
+          c.dispatch.context_bytes_max = size(v);
+          c.http.limits.item_body_bytes = size(v) + 64 * kKiB;
+        }},
+    // Below a minute a client that repeats its request may run the same work twice.
+    Key{"dispatch.id-retention", duration(std::chrono::minutes{1}, std::chrono::days{36'600}), "P90D",
+        "An item is known this long after it was settled; then it is forgotten, with its audit, and "
+        "its id may be used anew.", "",
+        [](Config& c, const Value& v) { c.dispatch.id_retention = millis(v); }},
+    Key{"dispatch.http.refuse-private-addresses", boolean(), "false",
+        "HTTP sinks never connect to loopback, private, link-local and other addresses that are not "
+        "public, whatever a name resolves to.", "",
+        [](Config& c, const Value& v) { c.dispatch.refuse_private_addresses = std::get<bool>(v); }},
+    Key{"dispatch.http.ca-file", path(), "",
+        "PEM certificates of who may vouch for `https` sinks; not set = the system's.", "",
+        [](Config& c, const Value& v) { c.dispatch.ca_file = text(v); }},
 };
 // clang-format on
 

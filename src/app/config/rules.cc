@@ -244,6 +244,7 @@ void settle(Config& config, const Settings& settings) {
   if (is_set(settings, "store.postgres.url")) {
     if (!is_set(settings, "slots.store")) config.slots.store = StoreChoice::postgres;
     if (!is_set(settings, "throttle.store")) config.throttle.store = StoreChoice::postgres;
+    if (!is_set(settings, "dispatch.store")) config.dispatch.store = StoreChoice::postgres;
   }
   switch (config.throttle.store) {
     case StoreChoice::embedded:
@@ -270,6 +271,7 @@ RuleFindings validate(const Config& config, const Settings& settings) {
   check_redis(config, settings, findings);
   check_engine(settings, "slots.store", config.slots.store, findings);
   check_engine(settings, "throttle.store", config.throttle.store, findings);
+  check_engine(settings, "dispatch.store", config.dispatch.store, findings);
   check_retention(config, settings, findings);
   check_order(settings, findings, "http.body-bytes-max", "http.batch-body-bytes-max");
   check_order(settings, findings, "slots.batch-max", "slots.queue-max");

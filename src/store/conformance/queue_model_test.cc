@@ -1,43 +1,9 @@
 // The suite of dispatch stores, run on its own model: what it demands can be met.
+#include "store/conformance/item_type_model.h"
 #include "store/conformance/queue_suite.h"
 
 namespace penstock::store::conformance {
 namespace {
-
-class ModelTypes final : public ItemTypeStore {
- public:
-  Result<ItemTypeRecord> put(const ItemType& type, std::int64_t expected,
-                             const core::ItemTypeSettings& settings,
-                             std::optional<Instant> now) override {
-    std::vector<ItemTypeRecord>& versions = records_[type];
-    if (static_cast<std::int64_t>(versions.size()) != expected) {
-      return fail(ErrorKind::conflict, "changed meanwhile");
-    }
-    versions.push_back({type, expected + 1, settings, now.value_or(Instant{})});
-    ++revision_;
-    return versions.back();
-  }
-  Result<std::optional<ItemTypeRecord>> find(const ItemType& type) override {
-    const auto found = records_.find(type);
-    if (found == records_.end()) return std::nullopt;
-    return found->second.back();
-  }
-  Result<std::vector<ItemTypeRecord>> list() override {
-    std::vector<ItemTypeRecord> all;
-    for (const auto& [type, versions] : records_) all.push_back(versions.back());
-    return all;
-  }
-  Result<std::vector<ItemTypeRecord>> history(const ItemType& type, std::size_t limit) override {
-    std::vector<ItemTypeRecord> newest(records_[type].rbegin(), records_[type].rend());
-    newest.resize(std::min(limit, newest.size()));
-    return newest;
-  }
-  Result<std::uint64_t> revision() override { return revision_; }
-
- private:
-  std::map<ItemType, std::vector<ItemTypeRecord>> records_;
-  std::uint64_t revision_ = 0;
-};
 
 class ModelHarness final : public Harness {
  public:
@@ -55,7 +21,7 @@ class ModelHarness final : public Harness {
  private:
   SimulatedClock clock_{kNoon};
   QueueModel model_{clock_};
-  ModelTypes types_;
+  ItemTypeModel types_;
 };
 
 const auto kSubjects =

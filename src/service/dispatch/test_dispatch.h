@@ -1,0 +1,129 @@
+// A dispatch service on stores in memory and a downstream in memory, for tests. Real clocks.
+#pragma once
+
+#include <unistd.h>
+
+#include <condition_variable>
+#include <functional>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/log.h"
+#include "runtime/metrics.h"
+#include "runtime/steady_wall_clock.h"
+#include "runtime/system_clock.h"
+#include "service/dispatch/dispatch_service.h"
+#include "store/conformance/item_type_model.h"
+#include "store/conformance/queue_model.h"
+
+namespace penstock::service {
+
+// What arrived, and what is answered. Thread-safe.
+class TestDownstream {
+ public:
+  using Answer = std::function<sink::SinkAnswer(const sink::Handover&)>;
+
+  void set_answer(Answer answer) {
+    const std::lock_guard lock(mutex_);
+    answer_ = std::move(answer);
+  }
+  sink::SinkAnswer take(const sink::Handover& item) {
+    const std::lock_guard lock(mutex_);
+    arrived_.push_back(item.id.str());
+    changed_.notify_all();
+    return answer_ ? answer_(item) : sink::SinkAnswer{};
+  }
+  // Waits until so many have arrived; a test that waits for longer than a minute has failed.
+  bool wait_for(std::size_t count) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::minutes{1},
+                             [&] { return arrived_.size() >= count; });
+  }
+  std::vector<std::string> arrived() const {
+    const std::lock_guard lock(mutex_);
+    return arrived_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::string> arrived_;  // guarded by mutex_
+  Answer answer_;                     // guarded by mutex_
+};
+
+class TestSink final : public sink::Sink {
+ public:
+  explicit TestSink(TestDownstream& downstream) : downstream_(downstream) {}
+  void send(sink::Handover&& item, Done done) override { done(downstream_.take(item)); }
+
+ private:
+  TestDownstream& downstream_;
+};
+
+// What nodes share.
+struct TestDispatchStores {
+  runtime::SystemClock wall;
+  store::conformance::QueueModel queue{wall};
+  store::conformance::ItemTypeModel types;
+  TestDownstream downstream;
+};
+
+// One node.
+struct TestDispatch {
+  explicit TestDispatch(TestDispatchStores& shared, std::string name = "node") {
+    DispatchOptions options;
+    options.dispatchers.node = std::move(name);
+    auto started = DispatchService::start(
+        options,
+        {.queue = shared.queue,
+         .leases = shared.queue,
+         .types = shared.types,
+         .feed = nullptr,
+         .make_sink =
+             [&shared](const core::SinkSettings& settings) -> Result<std::unique_ptr<sink::Sink>> {
+           if (settings.type == core::SinkType::kafka) {
+             return fail(ErrorKind::unavailable, "no broker");
+           }
+           return std::make_unique<TestSink>(shared.downstream);
+         },
+         .wall = shared.wall,
+         .steady = steady},
+        log, metrics);
+    service = std::move(*started);
+  }
+
+  // Calls a method of the service and waits for its answer.
+  template <class T, class Method, class... Args>
+  Result<T> call(Method method, Args&&... args) {
+    std::promise<Result<T>> promise;
+    auto answer = promise.get_future();
+    ((*service).*method)(std::forward<Args>(args)...,
+                         [&](Result<T> result) { promise.set_value(std::move(result)); });
+    return answer.get();
+  }
+  DispatchService::Taken enqueue(std::vector<core::ItemCall> calls) {
+    std::promise<DispatchService::Taken> promise;
+    auto answer = promise.get_future();
+    service->enqueue(std::move(calls), "req",
+                     [&](DispatchService::Taken taken) { promise.set_value(std::move(taken)); });
+    return answer.get();
+  }
+  Result<store::ItemTypeRecord> put_type(const ItemType& type,
+                                         const core::ItemTypeSettings& settings) {
+    return call<store::ItemTypeRecord>(
+        &DispatchService::change_type, type,
+        [settings](const auto&) -> Result<core::ItemTypeSettings> { return settings; }, "req");
+  }
+
+  runtime::SystemClock clock;
+  runtime::SteadyWallClock steady;
+  Log log{clock, STDERR_FILENO, LogLevel::off, LogFormat::text};
+  runtime::Metrics metrics;
+  std::unique_ptr<DispatchService> service;
+};
+
+}  // namespace penstock::service

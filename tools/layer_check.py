@@ -26,11 +26,15 @@ ARROWS = {
     "store/mariadb": (["base", "core", "runtime", "wire", "store"], ["mariadb/", "fmt/"]),
     "store/postgres": (["base", "core", "runtime", "wire", "store"], ["libpq-fe.h", "fmt/"]),
     "store/redis": (["base", "core", "runtime", "wire", "store"], ["openssl/", "fmt/"]),
-    "sink": (["base", "core", "runtime", "wire"], ["fmt/"]),
+    # The port, and sinks.h, which makes each kind. Services see the port.
+    "sink": (["base", "core", "runtime", "wire", "sink/http", "sink/log"], ["fmt/"]),
+    "sink/http": (["base", "core", "runtime", "wire", "sink"], ["boost/", "openssl/", "fmt/"]),
+    "sink/log": (["base", "core", "runtime", "sink"], ["fmt/"]),
     "service": (["base", "core", "runtime", "store", "sink"], ["fmt/"]),
     "front": (["base", "core", "runtime", "wire", "store", "service"], ["boost/", "openssl/", "fmt/"]),
     "app": (["base", "core", "runtime", "wire", "store", "store/embedded", "store/mariadb",
-             "store/memory", "store/postgres", "store/redis", "service", "front"],
+             "store/memory", "store/postgres", "store/redis", "sink", "sink/http", "service",
+             "front"],
             ["boost/", "openssl/", "yaml-cpp/", "CLI/", "fmt/"]),
 }
 # Test files (x_test.cc, x_conformance.cc, test_x.h, testing/) may use these from any room, and the

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "wire/http_url.h"
 #include "wire/json_fields.h"
 
 namespace penstock::wire {
@@ -88,6 +89,20 @@ Result<core::SinkSettings> decode_sink(JsonValue value, const core::SinkSettings
   return std::unexpected(std::move(error));
 }
 
+// What core cannot know: whether a URL and its secrets can be used as they are written.
+Result<void> check_spelling(const core::SinkSettings& sink) {
+  if (sink.type != SinkType::http) return {};
+  if (const auto url = parse_http_url(sink.url); !url) {
+    return invalid_field("sink.url", url.error().what);
+  }
+  for (const std::string& secret : sink.secrets) {
+    if (const auto key = parse_webhook_secret(secret); !key) {
+      return invalid_field("sink.secrets", key.error().what);
+    }
+  }
+  return {};
+}
+
 void encode_sink(JsonWriter& out, const core::SinkSettings& sink, Secrets secrets) {
   out.begin_object().member("type", sink_name(sink.type));
   if (sink.type == SinkType::http) {
@@ -145,6 +160,9 @@ Result<core::ItemTypeSettings> decode_item_type(JsonValue value,
     settings.sink = std::move(*decoded);
   }
   if (Result<void> checked = core::check_item_type(settings); !checked) {
+    return std::unexpected(std::move(checked.error()));
+  }
+  if (Result<void> checked = check_spelling(settings.sink); !checked) {
     return std::unexpected(std::move(checked.error()));
   }
   return settings;

@@ -20,7 +20,8 @@ struct SinkSettings {
   SinkType type = SinkType::log;
   // HTTP
   std::string url;
-  std::vector<std::string> secrets;  // the first signs, all are offered while keys rotate
+  // Each signs, so that keys can be changed: a receiver needs to know one of them. None = unsigned.
+  std::vector<std::string> secrets;
   Millis timeout = Seconds{10};
   // HTTP and Temporal: hand-overs under way at once.
   std::int64_t concurrency = 32;

@@ -46,29 +46,30 @@ std::vector<Result<Assignment>> AssignBatch::run(std::span<const SlotRequest> re
   // RocksDB counts every key comparison per thread, which costs a tenth of a write; nobody reads
   // it.
   rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);
-  answers_.reserve(requests.size());
   const auto all_fail = [&](const Error& error) {
-    answers_.assign(requests.size(), std::unexpected(error));
-    return std::move(answers_);
+    return Answers(requests.size(), std::unexpected(error));
   };
   const Result<Engine::View> view = writer_.engine.view();
   if (!view) return all_fail(view.error());
-  sort_events(requests);
-  look_up(*view);
-  plan(*view, requests, now);
+  begin(*view, requests);
+  for (std::size_t i = 0; i < requests.size(); ++i) decide(*view, i, now);
   Result<void> written = write(*view);
-  forget();
-  if (!written) {
-    writer_.windows.drop();  // it holds charges that are not in the database
-    return all_fail(written.error());
-  }
-  writer_.windows.committed();
-  return std::move(answers_);
+  Answers answers = std::move(answers_);
+  end(written.has_value());
+  return written ? std::move(answers) : all_fail(written.error());
+}
+
+void AssignBatch::begin(const Engine::View& view, std::span<const SlotRequest> requests) {
+  requests_ = requests;
+  answers_.reserve(requests.size());
+  sort_events();
+  look_up(view);
 }
 
 // Ascending keys let RocksDB look them up without sorting, show duplicates as neighbours, and make
 // the inserts into its sorted buffer cheaper.
-void AssignBatch::sort_events(std::span<const SlotRequest> requests) {
+void AssignBatch::sort_events() {
+  const std::span<const SlotRequest> requests = requests_;
   order_.clear();
   for (std::size_t i = 0; i < requests.size(); ++i) {
     order_.push_back({head_of(requests[i].event.str()), i});
@@ -99,20 +100,20 @@ void AssignBatch::look_up(const Engine::View& view) {
                      keys_.data(), found_.data(), statuses_.data(), /*sorted_input=*/true);
 }
 
-void AssignBatch::plan(const Engine::View& view, std::span<const SlotRequest> requests,
-                       Instant now) {
-  WindowRecords source(view);
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    const std::size_t index = entry_of_[i];
-    Entry& entry = entries_[index];
-    if (entry.answer != kNone) {
-      answers_.push_back(Assignment{.slot = answers_[entry.answer]->slot});
-      continue;
-    }
-    const bool is_new = statuses_[index].IsNotFound();
-    answers_.push_back(is_new ? place(source, requests[i], now) : known(view, requests[i], index));
-    if (answers_.back()) entry = {.answer = i, .fresh = is_new};
+const Result<Assignment>& AssignBatch::decide(const Engine::View& view, std::size_t request,
+                                              Instant now) {
+  const std::size_t index = entry_of_[request];
+  Entry& entry = entries_[index];
+  if (entry.answer != kNone) {
+    answers_.push_back(Assignment{.slot = answers_[entry.answer]->slot});
+    return answers_.back();
   }
+  const bool is_new = statuses_[index].IsNotFound();
+  WindowRecords source(view);
+  answers_.push_back(is_new ? place(source, requests_[request], now)
+                            : known(view, requests_[request], index));
+  if (answers_.back()) entry = {.answer = answers_.size() - 1, .fresh = is_new};
+  return answers_.back();
 }
 
 Result<Assignment> AssignBatch::known(const Engine::View& view, const SlotRequest& request,
@@ -179,27 +180,45 @@ Result<const core::SlotConfig*> AssignBatch::config_for(const SlotRequest& reque
 
 Result<void> AssignBatch::write(const Engine::View& view) {
   batch_.Clear();
+  if (Result<void> put_all = put(view, batch_); !put_all) return put_all;
+  if (batch_.Count() == 0) return {};
+  return writer_.engine.commit(batch_);
+}
+
+Result<void> AssignBatch::put(const Engine::View& view, rocksdb::WriteBatch& batch) {
+  bool any = false;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     if (!entries_[i].fresh) continue;
+    any = true;
     encode_slot(answers_[entries_[i].answer]->slot, value_);
-    const rocksdb::Status status = batch_.Put(view.family(Family::event_slot), keys_[i], value_);
+    const rocksdb::Status status = batch.Put(view.family(Family::event_slot), keys_[i], value_);
     if (!status.ok()) return std::unexpected(view.translate(status, "write"));
   }
-  if (batch_.Count() == 0) return {};
+  if (!any) return {};
   rocksdb::Status status;
-  writer_.windows.each_changed(
-      [&](const PoolName& pool, Millis size, core::WindowIndex window, std::uint32_t used) {
-        if (!status.ok()) return;
-        status =
-            batch_.Put(view.family(Family::slot_window),
+  writer_.windows.each_changed([&](const PoolName& pool, Millis size, core::WindowIndex window,
+                                   std::uint32_t used) {
+    if (!status.ok()) return;
+    status = batch.Put(view.family(Family::slot_window),
                        window_key(pool, size, core::window_start(window, size)), encode_used(used));
-      });
+  });
   if (!status.ok()) return std::unexpected(view.translate(status, "write"));
-  return writer_.engine.commit(batch_);
+  return {};
+}
+
+void AssignBatch::end(bool committed) {
+  if (committed) {
+    writer_.windows.committed();
+  } else {
+    writer_.windows.drop();  // it holds charges that are not in the database
+  }
+  forget();
 }
 
 // Unpins what the look-up found, before the view goes, and gives large buffers back.
 void AssignBatch::forget() {
+  requests_ = {};
+  answers_.clear();
   config_.reset();
   config_name_ = {};
   for (std::size_t i = 0; i < keys_.size(); ++i) found_[i].Reset();

@@ -27,6 +27,15 @@ class AssignBatch {
 
   std::vector<Result<Assignment>> run(std::span<const SlotRequest> requests, Instant now);
 
+  // For one who writes more in the same step: begin(), decide() what is wanted in the order of
+  // `requests`, put() the slots into the step's batch, and end() it. `requests` must live until
+  // then.
+  void begin(const Engine::View& view, std::span<const SlotRequest> requests);
+  // The answer stands until the next call.
+  const Result<Assignment>& decide(const Engine::View& view, std::size_t request, Instant now);
+  Result<void> put(const Engine::View& view, rocksdb::WriteBatch& batch);
+  void end(bool committed);
+
  private:
   using Answers = std::vector<Result<Assignment>>;
   static constexpr std::size_t kNone = SIZE_MAX;
@@ -39,13 +48,12 @@ class AssignBatch {
 
   // One distinct event of the batch.
   struct Entry {
-    std::size_t answer = kNone;  // the request that showed its slot first
+    std::size_t answer = kNone;  // the one that showed its slot first
     bool fresh = false;          // that slot is new
   };
 
-  void sort_events(std::span<const SlotRequest> requests);
+  void sort_events();
   void look_up(const Engine::View& view);
-  void plan(const Engine::View& view, std::span<const SlotRequest> requests, Instant now);
   Result<Assignment> known(const Engine::View& view, const SlotRequest& request,
                            std::size_t entry) const;
   Result<Assignment> place(WindowSource& source, const SlotRequest& request, Instant now);
@@ -54,6 +62,7 @@ class AssignBatch {
   void forget();
 
   Writer& writer_;
+  std::span<const SlotRequest> requests_;
   std::vector<SortKey> order_;
   std::vector<std::size_t> entry_of_;  // request -> entry
   std::vector<Entry> entries_;         // ascending by event

@@ -17,6 +17,7 @@
 namespace penstock::store::embedded {
 
 inline constexpr std::uint8_t kFormat = 1;  // of every value there is
+inline constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
 
 template <class Unsigned>
 void put_number(std::string& out, Unsigned value) {
@@ -35,6 +36,18 @@ inline void put_text(std::string& out, const std::string& text) {
   PENSTOCK_CHECK(text.size() <= kIdBytesMax);
   out.push_back(static_cast<char>(static_cast<unsigned char>(text.size())));
   out.append(text);
+}
+
+// As put_text, for texts that callers bound otherwise.
+inline void put_long_text(std::string& out, std::string_view text) {
+  PENSTOCK_CHECK(text.size() <= UINT32_MAX);
+  put_number(out, static_cast<std::uint32_t>(text.size()));
+  out.append(text);
+}
+
+// Sorts as the instants do, those before 1970 too.
+inline void put_sorted_micros(std::string& out, Instant instant) {
+  put_number(out, static_cast<std::uint64_t>(instant.time_since_epoch().count()) ^ kSignBit);
 }
 
 // Takes fields off the front; remembers the first problem and gives zeros after it, so that a
@@ -59,7 +72,14 @@ class ByteReader {
 
   Instant micros() { return Instant{Micros{static_cast<std::int64_t>(number<std::uint64_t>())}}; }
 
+  Instant sorted_micros() {
+    return Instant{Micros{static_cast<std::int64_t>(number<std::uint64_t>() ^ kSignBit)}};
+  }
+
   std::string_view text() { return take(number<std::uint8_t>()); }
+  std::string_view long_text() { return take(number<std::uint32_t>()); }
+  std::string_view rest() { return take(rest_.size()); }
+  bool at_end() const { return rest_.empty(); }
 
   // Everything up to a NUL, which no id or key contains.
   std::string_view text_to_nul() {

@@ -20,8 +20,11 @@ namespace penstock::store::embedded {
 namespace {
 
 constexpr std::array kAllFamilies = {
-    Family::meta,        Family::event_slot,      Family::slot_window,
-    Family::slot_config, Family::throttle_policy, Family::throttle_usage};
+    Family::meta,          Family::event_slot,      Family::slot_window,
+    Family::slot_config,   Family::throttle_policy, Family::throttle_usage,
+    Family::queue_item,    Family::queue_due,       Family::queue_context,
+    Family::queue_settled, Family::queue_audit,     Family::queue_state,
+    Family::item_type};
 static_assert(kAllFamilies.size() == kFamilies);
 
 bool known_family(std::string_view name) {

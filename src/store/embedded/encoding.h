@@ -10,6 +10,7 @@
 //   slot_config  name, NUL, u64 ~version (newest version first)  -> kFormat config
 //   throttle_policy: policy_encoding.h
 //   throttle_usage   throttle key                                -> as core/limits/state_codec.h
+//   queue_*: queue_encoding.h; item_type: item_type_encoding.h
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,8 @@ namespace penstock::store::embedded {
 // The layout of the whole database. A change that an older binary would misread raises it.
 //   1  slots and their configs
 //   2  throttle policies (a family of their own, empty in an older folder)
-inline constexpr std::uint32_t kSchemaVersion = 2;
+//   3  dispatch (families of its own, empty in an older folder)
+inline constexpr std::uint32_t kSchemaVersion = 3;
 inline constexpr std::string_view kSchemaKey = "schema_version";
 
 std::string encode_schema(std::uint32_t version);

@@ -58,6 +58,20 @@ const char* family_name(Family family) noexcept {
       return "throttle_policy";
     case Family::throttle_usage:
       return "throttle_usage";
+    case Family::queue_item:
+      return "queue_item";
+    case Family::queue_due:
+      return "queue_due";
+    case Family::queue_context:
+      return "queue_context";
+    case Family::queue_settled:
+      return "queue_settled";
+    case Family::queue_audit:
+      return "queue_audit";
+    case Family::queue_state:
+      return "queue_state";
+    case Family::item_type:
+      return "item_type";
   }
   return "";
 }
@@ -126,9 +140,30 @@ rocksdb::ColumnFamilyOptions make_family_options(Family family,
     case Family::throttle_usage:  // the same few keys again and again: most of it never leaves it
       options.write_buffer_size = kWindowBuffer;
       break;
+    case Family::queue_item:  // looked up and written as events are
+    case Family::queue_context:
+      options.write_buffer_size = kEventBuffer;
+      options.max_write_buffer_number = kEventBuffersMax;
+      options.target_file_size_base = 16 * kMiB;
+      options.max_bytes_for_level_base = 128 * kMiB;
+      options.compression = rocksdb::kLZ4Compression;
+      table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(kFilterBits));
+      if (family == Family::queue_item) {
+        options.memtable_whole_key_filtering = true;
+        options.memtable_prefix_bloom_size_ratio = 0.02;
+      }
+      break;
+    case Family::queue_due:
+    case Family::queue_settled:
+    case Family::queue_audit:
+    case Family::queue_state:
+      options.write_buffer_size = kWindowBuffer;
+      options.compression = rocksdb::kLZ4Compression;
+      break;
     case Family::meta:
     case Family::slot_config:
     case Family::throttle_policy:
+    case Family::item_type:
       break;
   }
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));

@@ -22,8 +22,15 @@ enum class Family : std::size_t {
   slot_config = 3,
   throttle_policy = 4,
   throttle_usage = 5,
+  queue_item = 6,
+  queue_due = 7,
+  queue_context = 8,
+  queue_settled = 9,
+  queue_audit = 10,
+  queue_state = 11,
+  item_type = 12,
 };
-inline constexpr std::size_t kFamilies = 6;
+inline constexpr std::size_t kFamilies = 13;
 
 // RocksDB wants a family called "default" to exist; it holds `meta`.
 const char* family_name(Family family) noexcept;

@@ -23,6 +23,9 @@ StoreParts::StoreParts(std::unique_ptr<Engine> engine_in, const Clock& clock)
       retention(writer),
       policies(writer),
       limit_archive(writer),
+      queue(writer),
+      leases(writer),
+      item_types(writer),
       health(writer) {}
 
 Result<std::unique_ptr<StoreParts>> StoreParts::open(const EngineOptions& options,
@@ -44,7 +47,10 @@ Backend StoreParts::backend() noexcept {
           .slot_configs = &configs,
           .slot_retention = &retention,
           .policies = &policies,
-          .limit_archive = &limit_archive};
+          .limit_archive = &limit_archive,
+          .queue = &queue,
+          .leases = &leases,
+          .item_types = &item_types};
 }
 
 }  // namespace penstock::store::embedded

@@ -8,8 +8,11 @@
 #include "base/time.h"
 #include "store/backend.h"
 #include "store/embedded/embedded_configs.h"
+#include "store/embedded/embedded_item_types.h"
+#include "store/embedded/embedded_leases.h"
 #include "store/embedded/embedded_limit_archive.h"
 #include "store/embedded/embedded_policies.h"
+#include "store/embedded/embedded_queue.h"
 #include "store/embedded/embedded_retention.h"
 #include "store/embedded/embedded_slots.h"
 #include "store/embedded/engine.h"
@@ -39,6 +42,9 @@ struct StoreParts {
   EmbeddedRetention retention;
   EmbeddedPolicies policies;
   EmbeddedLimitArchive limit_archive;
+  EmbeddedQueue queue;
+  EmbeddedLeases leases;
+  EmbeddedItemTypes item_types;
   EmbeddedHealth health;
 };
 

@@ -24,6 +24,7 @@ Result<void> Writer::load() {
     left -= std::min(left, *read);
   }
   if (Result<void> loaded = policies.load(*view); !loaded) return loaded;
+  if (Result<void> loaded = queue.load(*view); !loaded) return loaded;
   configs.replace(std::move(*newest));
   return {};
 }

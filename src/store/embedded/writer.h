@@ -10,6 +10,7 @@
 #include "store/embedded/active_configs.h"
 #include "store/embedded/engine.h"
 #include "store/embedded/policy_index.h"
+#include "store/embedded/queue_index.h"
 #include "store/embedded/window_counters.h"
 
 namespace penstock::store::embedded {
@@ -21,8 +22,8 @@ inline constexpr std::size_t kWarmWindowsMax = 262'144;
 struct Writer {
   Writer(Engine& engine_in, const Clock& clock_in) : engine(engine_in), clock(clock_in) {}
 
-  // Reads the configs and policies, and the windows from now on. Holding `mutex`, when nothing is
-  // charged.
+  // Reads the configs, the policies and what is claimed, and the windows from now on. Holding
+  // `mutex`, when nothing is charged.
   Result<void> load();
 
   // Mends a failed engine if it can be. Holding `mutex`, and no view.
@@ -34,6 +35,7 @@ struct Writer {
   WindowCounters windows;  // guarded by mutex
   ActiveConfigs configs;   // changed under mutex; readable by any thread
   PolicyIndex policies;    // changed under mutex; readable by any thread
+  QueueIndex queue;        // changed under mutex; summaries are readable by any thread
 };
 
 }  // namespace penstock::store::embedded

@@ -1,0 +1,14 @@
+// Which addresses belong to the public Internet. Whoever may set an item type's URL could else make
+// Penstock call what only its own network reaches. Pure.
+#pragma once
+
+#include "wire/ip_address.h"
+
+namespace penstock::sink {
+
+// False for loopback, private, link-local, shared (carrier NAT), unique-local, multicast,
+// unspecified, documentation and reserved addresses, and for the IPv6 forms that carry such an IPv4
+// address.
+bool is_public_address(const wire::IpAddress& address) noexcept;
+
+}  // namespace penstock::sink

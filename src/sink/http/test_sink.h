@@ -1,0 +1,107 @@
+// For tests: an HTTP sink with its client, and the answers it gives.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/time.h"
+#include "core/dispatch/item_type.h"
+#include "sink/http/http_client.h"
+#include "sink/sink.h"
+
+namespace penstock::sink {
+
+inline constexpr Instant kTestNow{Seconds{1'700'000'100}};
+
+inline Handover handover(const std::string& id = "p-1", std::string context = "{}") {
+  return {.type = ItemType::trusted("PAYMENT"),
+          .id = ItemId::trusted(id),
+          .scheduled = Instant{Seconds{1'700'000'000}},
+          .attempt = 3,
+          .context = std::move(context)};
+}
+
+inline core::SinkSettings http_settings(std::string url, Millis timeout = Seconds{20}) {
+  core::SinkSettings settings{.type = core::SinkType::http, .url = std::move(url)};
+  settings.timeout = timeout;
+  return settings;
+}
+
+// Answers as they come. Outlives the sink that it is used with.
+class Answers {
+ public:
+  Sink::Done taker() {
+    return [this](SinkAnswer answer) {
+      const std::lock_guard lock(mutex_);
+      answers_.push_back(std::move(answer));
+      changed_.notify_all();
+    };
+  }
+  // All so far, when there are that many or after 30 s.
+  std::vector<SinkAnswer> wait(std::size_t count) {
+    std::unique_lock lock(mutex_);
+    EXPECT_TRUE(changed_.wait_for(lock, std::chrono::seconds(30),
+                                  [&] { return answers_.size() >= count; }));
+    EXPECT_LE(answers_.size(), count);
+    return answers_;
+  }
+  std::size_t size() {
+    const std::lock_guard lock(mutex_);
+    return answers_.size();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<SinkAnswer> answers_;  // guarded by mutex_
+};
+
+class TestSink {
+ public:
+  explicit TestSink(const core::SinkSettings& settings, HttpClientOptions options = {}) {
+    auto client = HttpClient::make(clock_, std::move(options));
+    EXPECT_TRUE(client) << client.error().what;
+    client_ = std::move(*client);
+    auto sink = client_->open_sink(settings);
+    EXPECT_TRUE(sink) << sink.error().what;
+    sink_ = std::move(*sink);
+  }
+
+  void send(Handover&& item) { sink_->send(std::move(item), answers_.taker()); }
+  // Sends one and waits for what becomes of it.
+  SinkAnswer ask(Handover&& item = handover()) {
+    Answers one;
+    sink_->send(std::move(item), one.taker());
+    std::vector<SinkAnswer> answers = one.wait(1);
+    return answers.empty() ? SinkAnswer{.detail = "no answer"} : std::move(answers.front());
+  }
+
+  HttpClient& client() { return *client_; }
+  Answers& answers() { return answers_; }
+  void close() { sink_.reset(); }
+
+ private:
+  const SimulatedClock clock_{kTestNow};
+  Answers answers_;
+  std::unique_ptr<HttpClient> client_;
+  std::unique_ptr<Sink> sink_;
+};
+
+// "done", "failed: HTTP 500" and so on, with the pause when there is one.
+inline std::string told(const SinkAnswer& answer) {
+  constexpr std::string_view kNames[] = {"done", "failed", "refused", "slow_down"};
+  std::string out(kNames[static_cast<std::size_t>(answer.outcome)]);
+  out += ": " + answer.detail;
+  if (answer.pause) out += " " + std::to_string(answer.pause->count());
+  return out;
+}
+
+}  // namespace penstock::sink

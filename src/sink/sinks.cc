@@ -1,0 +1,21 @@
+#include "sink/sinks.h"
+
+#include "sink/log/log_sink.h"
+
+namespace penstock::sink {
+
+Result<std::unique_ptr<Sink>> make_sink(const core::SinkSettings& settings, SinkContext& context) {
+  switch (settings.type) {
+    case core::SinkType::log:
+      return std::make_unique<LogSink>(context.log);
+    case core::SinkType::http:
+      return context.http.open_sink(settings);
+    case core::SinkType::kafka:
+      return invalid_field("sink.type", "this build has no Kafka sink");
+    case core::SinkType::temporal:
+      return invalid_field("sink.type", "this build has no Temporal sink");
+  }
+  return invalid_field("sink.type", "is not known");
+}
+
+}  // namespace penstock::sink

@@ -1,0 +1,174 @@
+#include "store/embedded/claim_batch.h"
+
+#include <rocksdb/perf_level.h>
+#include <rocksdb/slice.h>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace penstock::store::embedded {
+namespace {
+
+// Items that become DEAD in one claim beside those that it takes: after a change of the type's
+// retries it may be all of them, and nobody should wait for that.
+constexpr std::size_t kDeadMax = 5'000;
+
+}  // namespace
+
+ClaimBatch::ClaimBatch(Writer& writer, const Engine::View& view, const ClaimRequest& request,
+                       Instant now)
+    : writer_(writer),
+      view_(view),
+      request_(request),
+      now_(now),
+      type_(writer.queue.of(request.type)),
+      number_(type_.state.last_claim + 1),
+      step_(writer, view),
+      due_(view, Family::queue_due, type_.due_from, behind(queue_prefix(request.type))) {
+  claim_.batch_id = batch_name(number_);
+}
+
+Result<Claim> ClaimBatch::run() {
+  rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);  // as AssignBatch
+  if (request_.token < type_.state.token) {
+    return fail(ErrorKind::conflict, "another node dispatches this type by now");
+  }
+  gather_given_up();
+  if (Result<void> walked = walk(); !walked) return std::unexpected(std::move(walked.error()));
+  if (Result<void> read = read_contexts(); !read) return std::unexpected(std::move(read.error()));
+  if (Result<void> written = commit(); !written) {
+    return std::unexpected(std::move(written.error()));
+  }
+  return std::move(claim_);
+}
+
+void ClaimBatch::gather_given_up() {
+  for (const auto& [number, open] : type_.claims) {
+    if (open.token >= request_.token && open.at > now_ - request_.stale) continue;
+    for (const ItemId& id : open.ids) {
+      const auto held = type_.claimed.find(id);
+      if (held == type_.claimed.end() || held->second.claim != number) continue;
+      given_up_.push_back(&*held);
+    }
+  }
+  std::ranges::sort(given_up_, [](const auto* a, const auto* b) {
+    return std::tie(b->second.due, b->first) < std::tie(a->second.due, a->first);
+  });
+}
+
+Result<void> ClaimBatch::walk() {
+  for (;;) {
+    Result<std::optional<TimedKey>> ready = first_due();
+    if (!ready) return std::unexpected(std::move(ready.error()));
+    const bool again = !given_up_.empty() &&
+                       (!*ready || std::tie(given_up_.back()->second.due, given_up_.back()->first) <
+                                       std::tie((*ready)->at, (*ready)->id));
+    if (!again && !*ready) return {};
+    const Instant due = again ? given_up_.back()->second.due : (*ready)->at;
+    if (claim_.items.size() == request_.limit) return {};
+    if (due > now_ + request_.early || seen_ == request_.limit + kDeadMax) {
+      claim_.next_due = due;
+      return {};
+    }
+    ++seen_;
+    if (again) {
+      const auto& [id, record] = *given_up_.back();
+      step_.leave_claim(request_.type, record);
+      take({.id = id, .record = record, .again = true});
+      given_up_.pop_back();
+      continue;
+    }
+    Result<ItemRecord> record = decode_item(due_.value());
+    if (!record) return std::unexpected(view_.in_folder(std::move(record.error())));
+    take({.id = std::move((*ready)->id), .record = std::move(*record), .again = false});
+    last_due_key_ = due_.key();
+    due_.next();
+  }
+}
+
+Result<std::optional<TimedKey>> ClaimBatch::first_due() {
+  if (!due_.valid()) {
+    if (Result<void> status = due_.status(); !status) return std::unexpected(status.error());
+    return std::nullopt;
+  }
+  Result<TimedKey> key = decode_timed_key(request_.type, due_.key());
+  if (!key) return std::unexpected(view_.in_folder(std::move(key.error())));
+  return std::move(*key);
+}
+
+void ClaimBatch::take(Candidate candidate) {
+  ItemRecord& record = candidate.record;
+  if (record.retry_count >= request_.retries_max) {
+    step_.move(request_.type, candidate.id, record,
+               {.to = ItemState::dead,
+                .action = AuditAction::dead,
+                .at = now_,
+                .batch_id = claim_.batch_id,
+                .detail = "no retries left"});
+    if (candidate.again) dead_.push_back(std::move(candidate.id));
+    return;
+  }
+  record.claimed = now_;
+  record.token = request_.token;
+  record.claim = number_;
+  ++record.attempts;
+  step_.move(request_.type, candidate.id, record,
+             {.to = ItemState::claimed,
+              .action = AuditAction::claimed,
+              .at = now_,
+              .batch_id = claim_.batch_id});
+  claim_.items.push_back({.id = candidate.id,
+                          .scheduled = record.scheduled,
+                          .retry_count = record.retry_count,
+                          .attempts = record.attempts,
+                          .context = {}});
+  taken_.push_back(std::move(candidate));
+}
+
+Result<void> ClaimBatch::read_contexts() {
+  const std::size_t count = taken_.size();
+  std::vector<std::string> names(count);
+  std::vector<rocksdb::Slice> keys(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    timed_key(request_.type, taken_[i].record.scheduled, taken_[i].id.str(), names[i]);
+    keys[i] = names[i];
+  }
+  std::vector<rocksdb::PinnableSlice> values(count);
+  std::vector<rocksdb::Status> statuses(count);
+  view_.db().MultiGet(rocksdb::ReadOptions(), view_.family(Family::queue_context), count,
+                      keys.data(), values.data(), statuses.data());
+  for (std::size_t i = 0; i < count; ++i) {
+    if (statuses[i].IsNotFound()) {
+      return std::unexpected(
+          view_.in_folder({.kind = ErrorKind::corrupt, .what = "an item has lost its context"}));
+    }
+    if (!statuses[i].ok()) {
+      return std::unexpected(view_.translate(statuses[i], "read the context of an item"));
+    }
+    claim_.items[i].context.assign(values[i].data(), values[i].size());
+  }
+  return {};
+}
+
+Result<void> ClaimBatch::commit() {
+  const bool idle = seen_ == 0 && request_.token == type_.state.token;
+  if (idle) return {};
+  QueueIndex::Effect& effect = step_.effect(request_.type);
+  effect.state.token = request_.token;
+  if (seen_ > 0) effect.state.last_claim = number_;
+  // Everything up to there was taken.
+  if (!last_due_key_.empty()) effect.due_from = last_due_key_ + '\0';
+  QueueIndex::OpenClaim open{.token = request_.token, .at = now_, .ids = {}, .left = taken_.size()};
+  for (const Candidate& each : taken_) open.ids.push_back(each.id);
+  if (!taken_.empty()) step_.open_claim(request_.type, number_, open.ids);
+  if (Result<void> written = step_.commit(); !written) return written;
+  for (const ItemId& id : dead_) type_.claimed.erase(id);
+  for (Candidate& each : taken_) {
+    type_.claimed.insert_or_assign(std::move(each.id), std::move(each.record));
+  }
+  if (!taken_.empty()) type_.claims.emplace(number_, std::move(open));
+  return {};
+}
+
+}  // namespace penstock::store::embedded

@@ -1,0 +1,61 @@
+// One call of claim(): walks the due items and the claims that are given up, in the order of time,
+// and takes them in one atomic step. For the thread that holds the writer's mutex; lives for one
+// call.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "store/embedded/cursor.h"
+#include "store/embedded/engine.h"
+#include "store/embedded/queue_encoding.h"
+#include "store/embedded/queue_step.h"
+#include "store/embedded/writer.h"
+#include "store/queue_store.h"
+
+namespace penstock::store::embedded {
+
+class ClaimBatch {
+ public:
+  ClaimBatch(Writer& writer, const Engine::View& view, const ClaimRequest& request, Instant now);
+
+  Result<Claim> run();
+
+ private:
+  // An item that may be claimed.
+  struct Candidate {
+    ItemId id;
+    ItemRecord record;
+    bool again = false;  // it was claimed already
+  };
+
+  void gather_given_up();
+  Result<void> walk();
+  Result<std::optional<TimedKey>> first_due();
+  void take(Candidate candidate);
+  Result<void> read_contexts();
+  Result<void> commit();
+
+  Writer& writer_;
+  const Engine::View& view_;
+  const ClaimRequest& request_;
+  const Instant now_;
+  QueueIndex::Type& type_;
+  const std::uint64_t number_;  // of this claim
+  QueueStep step_;
+  Cursor due_;
+  std::string last_due_key_;  // of queue_due, that was taken
+  std::vector<const std::pair<const ItemId, ItemRecord>*> given_up_;  // latest first
+  std::vector<Candidate> taken_;
+  std::vector<ItemId> dead_;  // of given_up_
+  std::size_t seen_ = 0;
+  Claim claim_;
+};
+
+}  // namespace penstock::store::embedded

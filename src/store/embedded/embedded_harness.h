@@ -1,0 +1,43 @@
+// For conformance tests: the embedded backend in a folder of its own.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <utility>
+
+#include "store/conformance/harness.h"
+#include "store/embedded/embedded_store.h"
+#include "store/embedded/temp_folder.h"
+
+namespace penstock::store::conformance {
+
+class EmbeddedHarness final : public Harness {
+ public:
+  explicit EmbeddedHarness(bool relaxed) : relaxed_(relaxed) { open(); }
+
+  Backend backend() override { return store_->backend(); }
+  Instant now() override { return clock_.now(); }
+  void reopen() override {
+    store_.reset();
+    open();
+  }
+
+ private:
+  void open() {
+    auto store = embedded::EmbeddedStore::open(
+        {.dir = folder_.path() / "data", .relaxed_durability = relaxed_}, clock_);
+    ASSERT_TRUE(store) << store.error().what;
+    store_ = std::move(*store);
+  }
+
+  const bool relaxed_;
+  SimulatedClock clock_{kNoon};
+  embedded::TempFolder folder_;
+  std::unique_ptr<embedded::EmbeddedStore> store_;
+};
+
+inline std::unique_ptr<Harness> fresh_durable() { return std::make_unique<EmbeddedHarness>(false); }
+inline std::unique_ptr<Harness> fresh_relaxed() { return std::make_unique<EmbeddedHarness>(true); }
+
+}  // namespace penstock::store::conformance

@@ -1,0 +1,26 @@
+// LeaseStore on the engine. Safe on any thread: acquire() and release() take the writer's mutex.
+#pragma once
+
+#include "store/embedded/queue_encoding.h"
+#include "store/embedded/writer.h"
+#include "store/lease_store.h"
+
+namespace penstock::store::embedded {
+
+class EmbeddedLeases final : public LeaseStore {
+ public:
+  explicit EmbeddedLeases(Writer& writer) : writer_(writer) {}
+
+  Result<std::optional<Lease>> acquire(const LeaseRequest& request,
+                                       std::optional<Instant> now) override;
+  Result<void> release(const ItemType& type, std::string_view node) override;
+  Result<LeaseView> view(const ItemType& type, std::optional<Instant> now) override;
+
+ private:
+  Result<LeaseRecord> read(const ItemType& type);
+  Result<void> write(const ItemType& type, const LeaseRecord& lease);
+
+  Writer& writer_;
+};
+
+}  // namespace penstock::store::embedded

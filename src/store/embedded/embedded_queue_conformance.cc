@@ -1,0 +1,22 @@
+// The embedded backend under the suites of dispatch stores.
+#include <gtest/gtest.h>
+
+#include "store/conformance/queue_suite.h"
+#include "store/embedded/embedded_harness.h"
+
+namespace penstock::store::conformance {
+namespace {
+
+const auto kDurable = testing::Values(Subject{"durable", fresh_durable});
+// Thousands of steps: the same decisions without waiting for the disk.
+const auto kRelaxed = testing::Values(Subject{"relaxed", fresh_relaxed});
+
+INSTANTIATE_TEST_SUITE_P(Embedded, QueueSuite, kDurable, name_of);
+INSTANTIATE_TEST_SUITE_P(Embedded, QueueSlotSuite, kDurable, name_of);
+INSTANTIATE_TEST_SUITE_P(Embedded, QueueDifferentialSuite, kRelaxed, name_of);
+INSTANTIATE_TEST_SUITE_P(Embedded, QueueConcurrencySuite, kDurable, name_of);
+INSTANTIATE_TEST_SUITE_P(Embedded, LeaseSuite, kDurable, name_of);
+INSTANTIATE_TEST_SUITE_P(Embedded, ItemTypeSuite, kDurable, name_of);
+
+}  // namespace
+}  // namespace penstock::store::conformance

@@ -1,0 +1,78 @@
+// What the one writer remembers of the queue: per type how many items are in each state, what is
+// claimed, and where the first due item can be. Bounded by the number of types and of claimed items
+// (about 400 bytes each), not by what waits. Changed by the thread that holds the writer's mutex,
+// after its commit; summaries are readable by any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "store/embedded/engine.h"
+#include "store/embedded/queue_encoding.h"
+
+namespace penstock::store::embedded {
+
+class QueueIndex {
+ public:
+  // A claim of which not all items are settled.
+  struct OpenClaim {
+    FencingToken token = 0;
+    Instant at{};
+    std::vector<ItemId> ids;  // those settled or claimed anew, too
+    std::size_t left = 0;     // still CLAIMED by it
+  };
+  struct Type {
+    TypeState state;
+    // No record of queue_due (queue_settled) has a lower key. Without it a walk would begin with
+    // all that was ever taken from the front, whose traces RocksDB clears away only in time.
+    std::string due_from;
+    std::string settled_from;
+    std::unordered_map<ItemId, ItemRecord> claimed;
+    std::map<std::uint64_t, OpenClaim> claims;  // by number
+  };
+  // What one committed step did to a type.
+  struct Effect {
+    TypeState state;                         // as it is after the step
+    std::optional<std::string> due_low;      // the lowest key put
+    std::optional<std::string> settled_low;  // the lowest key put
+    std::optional<std::string> due_from;     // nothing is left before
+    std::optional<std::string> settled_from;
+    std::map<std::uint64_t, std::size_t> left_claims;  // items that a claim holds no more
+  };
+  struct Glance {
+    TypeState state;
+    std::string due_from;
+  };
+
+  // Reads all of it anew.
+  Result<void> load(const Engine::View& view);
+
+  // Any thread.
+  std::optional<Glance> glance(const ItemType& type) const;
+
+  // The writer's. Made when it is not there.
+  Type& of(const ItemType& type);
+  void apply(const ItemType& type, const Effect& effect);
+
+ private:
+  using Types = std::map<ItemType, Type>;
+
+  static Result<Types> read_types(const Engine::View& view);
+  static Result<void> read_claims(const Engine::View& view, Types& types);
+
+  // For `state` and `due_from` of the types and for the map itself; the writer alone changes them,
+  // and reads them without it.
+  mutable std::mutex mutex_;
+  Types types_;
+};
+
+}  // namespace penstock::store::embedded

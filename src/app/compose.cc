@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/compose_dispatch.h"
 #include "app/compose_throttle.h"
 #include "app/slot_archive.h"
 #include "app/stores.h"
@@ -63,7 +64,7 @@ class ComposedDaemon final : public Daemon {
                                     .batch_max = config_.slots.batch_max,
                                     .writers = writers()},
         *backend.slots, *backend.slot_configs, clock_, log_, metrics_, random_seed(),
-        backend.changes);
+        backend.changes, backend.slot_life);
 
     if (Result<void> scheduled = schedule_retention(backend); !scheduled) return scheduled;
 
@@ -83,6 +84,10 @@ class ComposedDaemon final : public Daemon {
     auto throttle = ThrottlePart::start(config_.throttle, limits, clock_, log_, metrics_, routes);
     if (!throttle) return std::unexpected(throttle.error());
     throttle_ = std::move(*throttle);
+    auto dispatch = DispatchPart::start(config_, stores_->dispatch(), clock_, log_, metrics_,
+                                        random_seed(), routes);
+    if (!dispatch) return std::unexpected(dispatch.error());
+    dispatch_ = std::move(*dispatch);
     auto server = front::HttpServer::start(config_.http, std::move(routes), clock_, log_, metrics_);
     if (!server) return std::unexpected(server.error());
     server_ = std::move(*server);
@@ -103,6 +108,7 @@ class ComposedDaemon final : public Daemon {
     if (retention_) retention_->stop();
     if (slots_) slots_->stop();
     if (throttle_) throttle_->stop();
+    if (dispatch_) dispatch_->stop();
   }
 
  private:
@@ -152,6 +158,7 @@ class ComposedDaemon final : public Daemon {
   std::unique_ptr<service::SlotService> slots_;
   std::unique_ptr<service::RetentionSchedule> retention_;
   std::unique_ptr<ThrottlePart> throttle_;
+  std::unique_ptr<DispatchPart> dispatch_;
   std::unique_ptr<front::HttpServer> server_;
   std::unique_ptr<front::RespServer> resp_;
 };

@@ -16,6 +16,7 @@
 #include "store/policy_store.h"
 #include "store/queue_store.h"
 #include "store/slot_config_store.h"
+#include "store/slot_life.h"
 #include "store/slot_retention.h"
 #include "store/slot_store.h"
 
@@ -34,6 +35,7 @@ struct Backend {
   SlotStore* slots = nullptr;
   SlotConfigStore* slot_configs = nullptr;
   SlotRetention* slot_retention = nullptr;
+  SlotLife* slot_life = nullptr;
   ChangeFeed* changes = nullptr;  // only of a store that nodes share
   LimitStore* limits = nullptr;
   PolicyStore* policies = nullptr;

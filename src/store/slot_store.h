@@ -29,7 +29,8 @@ struct SlotRequest {
   std::shared_ptr<const core::SlotConfig> config;
   Instant requested{};  // whole milliseconds
   Millis max_delay{0};
-  std::uint64_t entropy = 0;  // picks the place inside the window: same number, same place
+  std::uint64_t entropy = 0;       // picks the place inside the window: same number, same place
+  std::optional<Millis> ttl = {};  // to be confirmed so long after its assignment, or it expires
 };
 
 // For backends: the services check what people send; this keeps window arithmetic in range whoever
@@ -59,10 +60,11 @@ class SlotStore {
 
   // Gives every event the earliest window with room, in the order of `requests`. Atomic, and
   // durable when it returns; answers stand in the order of `requests`. An event that has a slot
-  // gets that slot and charges nothing, whatever else its request says; the same event twice in one
-  // batch gets one slot. A request fails alone: `not_found` (no such config), `exhausted` (no room
-  // within max_delay); when the store itself fails, every request gets that error and nothing is
-  // charged. `now` is for tests; null = the store's own clock.
+  // (RELEASED and EXPIRED ones aside) gets that slot and charges nothing, whatever else its request
+  // says; the same event twice in one batch gets one slot. A request fails alone: `not_found` (no
+  // such config), `exhausted` (no room within max_delay); when the store itself fails, every
+  // request gets that error and nothing is charged. `now` is for tests; null = the store's own
+  // clock.
   virtual std::vector<Result<Assignment>> assign(std::span<const SlotRequest> requests,
                                                  std::optional<Instant> now) = 0;
 

@@ -26,6 +26,10 @@ Result<core::SlotCall> decode_slot_call(JsonValue value) {
   if (call.max_delay && *call.max_delay > core::kMaxDelayMax) {
     fields.problem("maxDelay", "must be at most P366D");
   }
+  call.ttl = fields.optional_duration("ttl");
+  if (call.ttl && (*call.ttl <= Millis{0} || *call.ttl > core::kSlotTtlMax)) {
+    fields.problem("ttl", "must be more than PT0S and at most P366D");
+  }
   if (fields.error()) return std::unexpected(*fields.error());
   return call;
 }
@@ -70,8 +74,9 @@ void encode_slot(JsonWriter& out, const core::Slot& slot) {
   out.member("status", core::to_string(slot.status))
       .member("requestedTime", slot.requested)
       .member("createdAt", slot.created)
-      .member("configVersion", slot.config_version)
-      .end_object();
+      .member("configVersion", slot.config_version);
+  if (slot.confirm_by) out.member("confirmBy", *slot.confirm_by);
+  out.end_object();
 }
 
 void encode_slot_config(JsonWriter& out, const core::SlotConfig& config) {

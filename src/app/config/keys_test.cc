@@ -52,6 +52,7 @@ TEST(Keys, give_the_http_server_its_own_defaults) {
   EXPECT_EQ(have.header_bytes, want.header_bytes);
   EXPECT_EQ(have.body_bytes, want.body_bytes);
   EXPECT_EQ(have.batch_body_bytes, want.batch_body_bytes);
+  EXPECT_EQ(have.item_body_bytes, want.item_body_bytes);
   EXPECT_EQ(have.header_timeout, want.header_timeout);
   EXPECT_EQ(have.idle_timeout, want.idle_timeout);
   EXPECT_EQ(have.body_grace, want.body_grace);
@@ -70,7 +71,7 @@ TEST(Keys, know_their_sections) {
 }
 
 TEST(Keys, of_features_that_do_not_exist_yet_are_unknown) {
-  for (const char* later : {"dispatch", "gateway", "kafka", "temporal"}) {
+  for (const char* later : {"gateway", "kafka", "temporal"}) {
     EXPECT_FALSE(is_section(later)) << later;
   }
 }

@@ -16,7 +16,11 @@ struct SlotCall {
   ConfigName config_name;  // empty = the configured default
   Instant requested{};     // whole milliseconds
   std::optional<Millis> max_delay;
+  std::optional<Millis> ttl = {};  // to be confirmed so long after its assignment
 };
+
+// Longer, nobody waits for a confirmation any more.
+inline constexpr Millis kSlotTtlMax = std::chrono::days{366};
 
 enum class SlotStatus : std::uint8_t { assigned = 0, confirmed = 1, released = 2, expired = 3 };
 
@@ -44,6 +48,7 @@ struct Slot {
   Instant scheduled{};
   Instant created{};
   SlotStatus status = SlotStatus::assigned;
+  std::optional<Instant> confirm_by = {};  // while ASSIGNED, and of one that EXPIRED
 
   Millis delay() const noexcept { return std::chrono::floor<Millis>(scheduled - requested); }
 

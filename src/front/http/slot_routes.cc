@@ -125,6 +125,32 @@ void get_slot(SlotService& slots, const Clock& clock, const Request& request, Re
              });
 }
 
+void confirm_slot(SlotService& slots, const Clock& clock, const Request& request, Reply&& reply) {
+  Exchange exchange(request, std::move(reply), clock);
+  Result<EventId> event = EventId::parse("eventId", request.params.at(0));
+  if (!event) return exchange.fail(event.error());
+  std::string request_id = exchange.request_id();
+  slots.confirm(std::move(*event), std::move(request_id),
+                [exchange = std::move(exchange)](Result<core::Slot> slot) mutable {
+                  if (!slot) return exchange.fail(slot.error());
+                  wire::JsonWriter out;
+                  wire::encode_slot(out, *slot);
+                  exchange.send(200, std::move(out).take());
+                });
+}
+
+void release_slot(SlotService& slots, const Clock& clock, const Request& request, Reply&& reply) {
+  Exchange exchange(request, std::move(reply), clock);
+  Result<EventId> event = EventId::parse("eventId", request.params.at(0));
+  if (!event) return exchange.fail(event.error());
+  std::string request_id = exchange.request_id();
+  slots.release(std::move(*event), std::move(request_id),
+                [exchange = std::move(exchange)](const Result<core::Slot>& slot) mutable {
+                  if (!slot) return exchange.fail(slot.error());
+                  exchange.send_empty();
+                });
+}
+
 // A query parameter, or nothing when it is absent or empty.
 Result<std::optional<std::string>> param(const Request& request, std::string_view name) {
   auto text = request.query_param(name);
@@ -240,6 +266,8 @@ void add_slot_routes(std::vector<Route>& routes, SlotService& slots, const Clock
   add(Method::post, "/api/v1/slots", BodyLimit::single, assign_one);
   add(Method::post, "/api/v1/slots/batch", BodyLimit::batch, assign_batch);
   add(Method::get, "/api/v1/slots/{eventId}", BodyLimit::none, get_slot);
+  add(Method::del, "/api/v1/slots/{eventId}", BodyLimit::none, release_slot);
+  add(Method::post, "/api/v1/slots/{eventId}/confirm", BodyLimit::none, confirm_slot);
   add(Method::get, "/api/v1/windows", BodyLimit::none, get_windows);
 }
 

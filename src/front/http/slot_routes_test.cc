@@ -199,7 +199,8 @@ TEST_F(SlotRoutesTest, stand_in_the_table_with_their_access_and_limits) {
   EXPECT_EQ(table,
             (std::vector<std::string>{
                 "POST /api/v1/slots api single", "POST /api/v1/slots/batch api batch",
-                "GET /api/v1/slots/{eventId} api", "GET /api/v1/windows api",
+                "GET /api/v1/slots/{eventId} api", "DELETE /api/v1/slots/{eventId} api",
+                "POST /api/v1/slots/{eventId}/confirm api", "GET /api/v1/windows api",
                 "GET /admin/rate-limit/config admin", "POST /admin/rate-limit/config admin single",
                 "GET /admin/rate-limit/config/history admin",
                 "POST /admin/rate-limit/cache/flush admin single"}));

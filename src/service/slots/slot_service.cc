@@ -11,6 +11,8 @@ namespace {
 constexpr std::size_t kReaderThreads = 2;
 constexpr std::size_t kReadsMax = 4'096;    // waiting reads: under a second of work
 constexpr std::size_t kHistoryMax = 1'000;  // versions of one config shown
+constexpr Seconds kExpireInterval{2};       // the contract allows ten
+constexpr std::size_t kExpireStep = 500;    // slots in one step of the store: some 10 ms
 
 Error queue_full() {
   return {.kind = ErrorKind::overloaded, .what = "too many slot requests are waiting; try again"};
@@ -29,6 +31,8 @@ SlotService::Instruments::Instruments(runtime::Metrics& metrics)
                                  "Windows passed over because another writer held them")),
       failures(metrics.counter("rate_limiter_slot_assignment_failures_total",
                                "Slot requests that found no window with room")),
+      expired(metrics.counter("penstock_slots_expired_total",
+                              "Slots that were not confirmed in time and gave their place back")),
       batch_size(metrics.histogram("penstock_slots_batch_size",
                                    "Events decided together in one durable write",
                                    {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1'024, 4'096, 10'000})) {
@@ -36,7 +40,8 @@ SlotService::Instruments::Instruments(runtime::Metrics& metrics)
 
 SlotService::SlotService(SlotServiceOptions options, store::SlotStore& slots,
                          store::SlotConfigStore& configs, const Clock& clock, Log& log,
-                         runtime::Metrics& metrics, std::uint64_t seed, store::ChangeFeed* changes)
+                         runtime::Metrics& metrics, std::uint64_t seed, store::ChangeFeed* changes,
+                         store::SlotLife* life)
     : options_(std::move(options)),
       slots_(slots),
       configs_(configs),
@@ -44,6 +49,7 @@ SlotService::SlotService(SlotServiceOptions options, store::SlotStore& slots,
       instruments_(metrics),
       cache_(configs, clock, log, metrics),
       changes_(changes),
+      life_(life),
       seed_(seed),
       readers_({.name = "slot-read", .threads = kReaderThreads, .queue_max = kReadsMax}),
       batcher_({.name = "slot-write",
@@ -59,10 +65,15 @@ SlotService::SlotService(SlotServiceOptions options, store::SlotStore& slots,
       changed ? cache_.forget(*changed) : cache_.flush();
     });
   }
+  if (life_ != nullptr) {
+    reconciler_ = std::make_unique<runtime::Ticker>(
+        "slot-expire", kExpireInterval, [this](const auto& should_stop) { expire(should_stop); });
+  }
 }
 
 void SlotService::stop() {
   if (changes_ != nullptr) changes_->subscribe(nullptr);
+  if (reconciler_) reconciler_->stop();
   batcher_.stop();
   readers_.stop();
 }
@@ -85,7 +96,8 @@ void SlotService::assign(std::vector<core::SlotCall> calls, std::string request_
                         .config_name = or_default(std::move(call.config_name)),
                         .requested = call.requested,
                         .max_delay = call.max_delay.value_or(options_.max_delay),
-                        .entropy = mix64(seed_ + drawn_.fetch_add(1, std::memory_order_relaxed))});
+                        .entropy = mix64(seed_ + drawn_.fetch_add(1, std::memory_order_relaxed)),
+                        .ttl = call.ttl});
   }
   const std::size_t count = events.size();
   decltype(batcher_)::Done answer =
@@ -234,6 +246,44 @@ void SlotService::put_config(core::SlotConfigDraft draft, std::string request_id
                                       {"window_ms_new", now.window_size.count()}});
                            return std::move(change->current);
                          });
+}
+
+void SlotService::confirm(EventId event, std::string request_id, Done<Result<core::Slot>> done) {
+  change(&store::SlotLife::confirm, "slots.confirmed", std::move(event), std::move(request_id),
+         std::move(done));
+}
+
+void SlotService::release(EventId event, std::string request_id, Done<Result<core::Slot>> done) {
+  change(&store::SlotLife::release, "slots.released", std::move(event), std::move(request_id),
+         std::move(done));
+}
+
+void SlotService::change(Change change, std::string_view what, EventId event,
+                         std::string request_id, Done<Result<core::Slot>> done) {
+  read<core::Slot>(std::move(done),
+                   [this, change, what, event = std::move(event),
+                    request_id = std::move(request_id)]() -> Result<core::Slot> {
+                     if (life_ == nullptr) {
+                       return fail(ErrorKind::unavailable, "this store cannot change slots");
+                     }
+                     Result<core::Slot> slot = (life_->*change)(event, std::nullopt);
+                     if (slot && log_.enabled(LogLevel::debug)) {
+                       log_.debug(what, {{"request_id", request_id},
+                                         {"event_id", event.str()},
+                                         {"window", slot->window_start}});
+                     }
+                     return slot;
+                   });
+}
+
+void SlotService::expire(const std::function<bool()>& should_stop) {
+  while (!should_stop()) {
+    const Result<std::size_t> expired = life_->expire(kExpireStep, std::nullopt);
+    if (!expired) return log_.warn("slots.expire_failed", {{"error", expired.error().what}});
+    instruments_.expired.add(*expired);
+    if (*expired > 0) log_.info("slots.expired", {{"slots", *expired}});
+    if (*expired < kExpireStep) return;
+  }
 }
 
 void SlotService::config_history(ConfigName name,

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/ids.h"
@@ -20,9 +21,11 @@
 #include "runtime/metrics.h"
 #include "runtime/stopwatch.h"
 #include "runtime/task_queue.h"
+#include "runtime/ticker.h"
 #include "service/slots/config_cache.h"
 #include "store/change_feed.h"
 #include "store/slot_config_store.h"
+#include "store/slot_life.h"
 #include "store/slot_store.h"
 
 namespace penstock::service {
@@ -50,9 +53,10 @@ class SlotService {
 
   // The stores, clock, log and metrics must outlive the service. `seed` starts the jitter.
   // `changes`: how this node hears what other nodes do to the configs; null when there are none.
+  // `life`: null = slots are never confirmed or released.
   SlotService(SlotServiceOptions options, store::SlotStore& slots, store::SlotConfigStore& configs,
               const Clock& clock, Log& log, runtime::Metrics& metrics, std::uint64_t seed,
-              store::ChangeFeed* changes = nullptr);
+              store::ChangeFeed* changes = nullptr, store::SlotLife* life = nullptr);
   ~SlotService() { stop(); }
 
   // One answer per call, in order; an empty list of calls is answered at once.
@@ -61,6 +65,10 @@ class SlotService {
   // At most `limit` used windows whose start is in [from, to).
   void windows(ConfigName config, Instant from, Instant to, std::size_t limit,
                Done<Result<Windows>> done);
+
+  void confirm(EventId event, std::string request_id, Done<Result<core::Slot>> done);
+  // Gives the place in the window back.
+  void release(EventId event, std::string request_id, Done<Result<core::Slot>> done);
 
   void get_config(ConfigName name, Done<Result<core::SlotConfig>> done);
   void put_config(core::SlotConfigDraft draft, std::string request_id,
@@ -81,6 +89,7 @@ class SlotService {
     runtime::Histogram& depth;
     runtime::Counter& contention;
     runtime::Counter& failures;
+    runtime::Counter& expired;
     runtime::Histogram& batch_size;
   };
   using Answer = Result<store::Assignment>;
@@ -93,6 +102,12 @@ class SlotService {
   // The active config of `name`, or `not_found`.
   Result<std::shared_ptr<const core::SlotConfig>> active(const ConfigName& name);
 
+  using Change = Result<core::Slot> (store::SlotLife::*)(const EventId&, std::optional<Instant>);
+  void change(Change change, std::string_view what, EventId event, std::string request_id,
+              Done<Result<core::Slot>> done);
+  // Slots that nobody confirmed in time give their place back.
+  void expire(const std::function<bool()>& should_stop);
+
   // Runs `work` on a reader thread and hands its value to `done`; `overloaded` when none is free.
   template <class T, class Work>
   void read(Done<Result<T>> done, Work work);
@@ -104,10 +119,12 @@ class SlotService {
   Instruments instruments_;
   ConfigCache cache_;
   store::ChangeFeed* const changes_;
+  store::SlotLife* const life_;
   const std::uint64_t seed_;
   std::atomic<std::uint64_t> drawn_{0};
 
   runtime::TaskQueue readers_;
+  std::unique_ptr<runtime::Ticker> reconciler_;
   runtime::Batcher<store::SlotRequest, Answer> batcher_;  // last: its thread uses all of the above
 };
 

@@ -1,0 +1,44 @@
+// Dispatch as a part of the daemon: the service on its stores, the sinks, and the routes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "app/config/config.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "front/http/http.h"
+#include "runtime/metrics.h"
+#include "runtime/steady_wall_clock.h"
+#include "service/dispatch/dispatch_service.h"
+#include "sink/http/http_client.h"
+#include "sink/sinks.h"
+#include "store/backend.h"
+
+namespace penstock::app {
+
+class DispatchPart {
+ public:
+  // All but `config` must outlive this, and this the routes.
+  static Result<std::unique_ptr<DispatchPart>> start(const Config& config,
+                                                     const store::Backend& backend,
+                                                     const Clock& clock, Log& log,
+                                                     runtime::Metrics& metrics, std::uint64_t seed,
+                                                     std::vector<front::Route>& routes);
+
+  // Gives back what is held and waits for what is under way. Once no request is left; idempotent.
+  void stop() { service_->stop(); }
+
+ private:
+  DispatchPart(std::unique_ptr<sink::HttpClient> http, Log& log)
+      : http_(std::move(http)), sinks_{log, *http_} {}
+
+  const runtime::SteadyWallClock steady_;
+  const std::unique_ptr<sink::HttpClient> http_;
+  sink::SinkContext sinks_;
+  std::unique_ptr<service::DispatchService> service_;
+};
+
+}  // namespace penstock::app

@@ -9,8 +9,8 @@ from conftest import ROOT, binary, clean_environment
 BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.S)
 
 
-def tour_blocks():
-    text = (ROOT / "README.md").read_text()
+def tour_blocks(document="README.md"):
+    text = (ROOT / document).read_text()
     tour = re.search(r"<!-- tour:begin.*?-->(.*?)<!-- tour:end -->", text, re.S).group(1)
     return BLOCK.findall(tour)
 
@@ -52,6 +52,12 @@ def test_the_tour_of_the_readme_works(daemon):
 def test_the_commands_of_the_throttle_guide_work(daemon):
     blocks = BLOCK.findall((ROOT / "docs" / "throttle.md").read_text())
     assert sum(language == "bash" for language, _ in blocks) >= 6
+    run_blocks(daemon, blocks)
+
+
+def test_the_first_item_of_the_dispatch_guide_works(daemon):
+    blocks = tour_blocks("docs/dispatch.md")
+    assert sum(language == "bash" for language, _ in blocks) >= 4
     run_blocks(daemon, blocks)
 
 

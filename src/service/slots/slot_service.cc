@@ -258,15 +258,15 @@ void SlotService::release(EventId event, std::string request_id, Done<Result<cor
          std::move(done));
 }
 
-void SlotService::change(Change change, std::string_view what, EventId event,
-                         std::string request_id, Done<Result<core::Slot>> done) {
+void SlotService::change(Change how, std::string_view what, EventId event, std::string request_id,
+                         Done<Result<core::Slot>> done) {
   read<core::Slot>(std::move(done),
-                   [this, change, what, event = std::move(event),
+                   [this, how, what, event = std::move(event),
                     request_id = std::move(request_id)]() -> Result<core::Slot> {
                      if (life_ == nullptr) {
                        return fail(ErrorKind::unavailable, "this store cannot change slots");
                      }
-                     Result<core::Slot> slot = (life_->*change)(event, std::nullopt);
+                     Result<core::Slot> slot = (life_->*how)(event, std::nullopt);
                      if (slot && log_.enabled(LogLevel::debug)) {
                        log_.debug(what, {{"request_id", request_id},
                                          {"event_id", event.str()},

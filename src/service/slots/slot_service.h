@@ -103,7 +103,7 @@ class SlotService {
   Result<std::shared_ptr<const core::SlotConfig>> active(const ConfigName& name);
 
   using Change = Result<core::Slot> (store::SlotLife::*)(const EventId&, std::optional<Instant>);
-  void change(Change change, std::string_view what, EventId event, std::string request_id,
+  void change(Change how, std::string_view what, EventId event, std::string request_id,
               Done<Result<core::Slot>> done);
   // Slots that nobody confirmed in time give their place back.
   void expire(const std::function<bool()>& should_stop);

@@ -43,7 +43,7 @@ TEST_P(QueueSlotSuite, gives_items_the_time_of_their_slot) {
   }
   EXPECT_EQ(put(items[3]).result, EnqueueResult::same);
   EXPECT_EQ(put(items[3]).scheduled, answers[3]->scheduled);
-  EXPECT_EQ(claim(1, 10, kNoon + Seconds{4}).items.size(), 2U);
+  EXPECT_EQ(claim(1, 10, kNoon + Millis{3'999}).items.size(), 2U);
   EXPECT_EQ(claim(1, 10, kNoon + Seconds{60}).items.size(), 3U);
 }
 

@@ -1,5 +1,5 @@
 -- Caller: NodeRegistry::beat. Index: node_alive_pkey. Locks: the node's own row first, which may be
--- waited for; then rows of nodes that are gone unless somebody else holds them. Whoever waits thus
+-- waited for, then rows of nodes that are gone unless somebody else holds them. Whoever waits thus
 -- holds nothing, and no two nodes can wait for each other. `gone` reads `beat` to keep that order:
 -- data-modifying parts of a statement run in any order otherwise. $1 node, $2 for how long a beat
 -- counts, in microseconds. Answers how many nodes are alive, this one included.

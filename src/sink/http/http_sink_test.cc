@@ -86,7 +86,6 @@ TEST(HttpSink, judges_by_status) {
     TestServer server(always(answer));
     TestSink sink(http_settings(server.url()));
     EXPECT_EQ(told(sink.ask()), expected);
-    sink.close();
   }
 }
 
@@ -96,7 +95,6 @@ TEST(HttpSink, follows_no_redirect) {
   TestSink sink(http_settings(server.url()));
   EXPECT_EQ(told(sink.ask()), "failed: HTTP 307, redirects are not followed");
   EXPECT_EQ(target.connections(), 0);
-  sink.close();
 }
 
 TEST(HttpSink, keeps_its_connection) {
@@ -104,7 +102,6 @@ TEST(HttpSink, keeps_its_connection) {
   TestSink sink(http_settings(server.url()));
   for (int i = 0; i < 5; ++i) EXPECT_EQ(told(sink.ask()), "done: HTTP 200");
   EXPECT_EQ(server.connections(), 1);
-  sink.close();
 }
 
 TEST(HttpSink, makes_a_new_connection_when_the_answer_says_so_or_is_too_long_or_too_much) {
@@ -119,7 +116,6 @@ TEST(HttpSink, makes_a_new_connection_when_the_answer_says_so_or_is_too_long_or_
     TestSink sink(http_settings(server.url()));
     for (int i = 0; i < 3; ++i) EXPECT_EQ(told(sink.ask()), "done: HTTP 200");
     EXPECT_EQ(server.connections(), 3) << answer.substr(0, 100);
-    sink.close();
   }
 }
 
@@ -157,7 +153,6 @@ TEST(HttpSink, takes_no_words_said_at_rest_for_an_answer) {
   said.get_future().wait();
   EXPECT_EQ(told(sink.ask()), "done: HTTP 202");
   EXPECT_EQ(server.connections(), 2);
-  sink.close();
 }
 
 TEST(HttpSink, repeats_nothing_that_the_server_may_have_seen) {
@@ -283,7 +278,6 @@ TEST(HttpSink, resolves_names_and_tries_all_their_addresses) {
   TestSink sink(http_settings("http://localhost:" + std::to_string(server.port()) + "/"));
   for (int i = 0; i < 3; ++i) EXPECT_EQ(told(sink.ask()), "done: HTTP 200");
   EXPECT_EQ(server.connections(), 3);
-  sink.close();
 }
 
 TEST(HttpSink, refuses_private_addresses_when_told_to) {
@@ -303,7 +297,6 @@ TEST(HttpSink, refuses_an_id_that_would_break_out_of_its_line) {
   TestSink sink(http_settings(server.url()));
   EXPECT_EQ(told(sink.ask(handover("a\r\nX: y"))), "refused: its id cannot stand in a header");
   EXPECT_EQ(told(sink.ask()), "done: HTTP 200");
-  sink.close();
 }
 
 TEST(HttpSink, has_no_more_connections_than_it_may) {
@@ -324,7 +317,6 @@ TEST(HttpSink, has_no_more_connections_than_it_may) {
     EXPECT_EQ(told(answer), "done: HTTP 200");
   }
   EXPECT_EQ(server.connections(), 3);
-  sink.close();
 }
 
 TEST(HttpSink, counts_waiting_for_a_connection_as_time) {
@@ -422,7 +414,6 @@ TEST(HttpSinkTls, posts_to_a_server_with_a_certificate_it_trusts) {
   TestSink by_name(http_settings("https://localhost:" + std::to_string(server.port()) + "/"),
                    {.ca_file = certificate.file()});
   EXPECT_EQ(told(by_name.ask()), "done: HTTP 200");
-  by_name.close();
 }
 
 TEST(HttpSinkTls, says_nothing_to_a_server_that_it_cannot_trust) {

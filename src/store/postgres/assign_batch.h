@@ -29,6 +29,10 @@ class AssignBatch {
   AssignBatch(std::span<const SlotRequest> requests, std::optional<Instant> now,
               const FullHints& hints);
 
+  // Columns of the answer that are ours; those of the items stand behind them.
+  static constexpr int kColumns = 19;
+
+  // Without those of the items.
   Params params(LookUp look_up) const;
   // One answer per request, in order. Teaches `hints` which windows are full.
   std::vector<Result<Assignment>> read(const Rows& rows, FullHints& hints) const;

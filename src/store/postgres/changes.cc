@@ -12,8 +12,10 @@
 
 namespace penstock::store::postgres {
 
-Changes::Changes(Pool& pool, ConnectOptions options, Millis deadline, std::uint64_t seed, Log* log)
+Changes::Changes(Pool& pool, ItemNews& items, ConnectOptions options, Millis deadline,
+                 std::uint64_t seed, Log* log)
     : pool_(pool),
+      items_(items),
       options_(std::move(options)),
       deadline_(deadline),
       log_(log),
@@ -58,7 +60,9 @@ DatabaseResult<std::unique_ptr<Connection>> Changes::listen() {
   const runtime::Deadline deadline(deadline_);
   auto connection = Connection::open(options_, deadline);
   if (!connection) return connection;
-  if (auto done = (*connection)->script("LISTEN penstock_slot_config", deadline); !done) {
+  if (auto done =
+          (*connection)->script("LISTEN penstock_slot_config; LISTEN penstock_item", deadline);
+      !done) {
     return std::unexpected(std::move(done.error()));
   }
   return connection;
@@ -69,13 +73,18 @@ DatabaseError Changes::follow(Connection& connection) {
   while (!stopping_) {
     if (tick.passed()) {
       if (auto alive = give_back(connection); !alive) return std::move(alive.error());
+      if (auto alive = fold_counts(connection); !alive) return std::move(alive.error());
       tick = runtime::Deadline(kTick);
     }
     auto news = connection.notification(wake_fd_, tick);
     if (!news) return std::move(news.error());
-    if (*news) {
+    if (!*news) continue;
+    std::string& payload = (*news)->payload;
+    if ((*news)->channel == ItemNews::kChannel) {
+      items_.heard(payload);
+    } else {
       // An empty name is a request to forget everything.
-      tell((*news)->empty() ? std::nullopt : std::optional(ConfigName::trusted(std::move(**news))));
+      tell(payload.empty() ? std::nullopt : std::optional(ConfigName::trusted(std::move(payload))));
     }
   }
   return {};
@@ -93,6 +102,16 @@ DatabaseResult<void> Changes::give_back(Connection& connection) {
   return {};
 }
 
+DatabaseResult<void> Changes::fold_counts(Connection& connection) {
+  const auto folded =
+      connection.run({.sql = statement("fold_counts")}, runtime::Deadline(deadline_));
+  if (!folded && connection.broken()) return std::unexpected(folded.error());
+  if (!folded && log_ != nullptr) {
+    log_->warn("postgres.fold_counts_failed", {{"error", folded.error().error.what}});
+  }
+  return {};
+}
+
 void Changes::run() {
   runtime::set_thread_name("pg-listen");
   while (!stopping_) {
@@ -103,6 +122,7 @@ void Changes::run() {
     }
     backoff_.reset();
     tell(std::nullopt);
+    items_.missed();
     const DatabaseError ended = follow(**connection);
     if (!stopping_ && log_ != nullptr) {
       log_->warn("postgres.listener_lost", {{"error", ended.error.what}});

@@ -1,6 +1,7 @@
-// ChangeFeed on LISTEN/NOTIFY: one connection and one thread of its own. Whenever the connection
-// had to be made anew, news may have been missed, so everything counts as changed. The thread also
-// gives back the places of batches that failed half way, of any node. Thread-safe.
+// ChangeFeed on LISTEN/NOTIFY: one connection and one thread of its own, which serves the news of
+// items too. Whenever the connection had to be made anew, news may have been missed, so everything
+// counts as changed. The thread also gives back the places of slot batches that failed half way and
+// folds the counts of items, of any node. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -10,6 +11,7 @@
 #include "base/log.h"
 #include "runtime/backoff.h"
 #include "store/change_feed.h"
+#include "store/postgres/item_news.h"
 #include "store/postgres/pool.h"
 
 namespace penstock::store::postgres {
@@ -20,8 +22,10 @@ class Changes final : public ChangeFeed {
   // missed for no longer than this and one deadline.
   static constexpr Millis kTick = Seconds{1};
 
-  // Starts listening at once. `pool` (to send) must outlive this; so must `log` unless null.
-  Changes(Pool& pool, ConnectOptions options, Millis deadline, std::uint64_t seed, Log* log);
+  // Starts listening at once. `pool` (to send) and `items` must outlive this; so must `log` unless
+  // null.
+  Changes(Pool& pool, ItemNews& items, ConnectOptions options, Millis deadline, std::uint64_t seed,
+          Log* log);
   ~Changes() override;
 
   void subscribe(Listener listener) override;
@@ -33,10 +37,12 @@ class Changes final : public ChangeFeed {
   // Until the connection breaks or we are to stop.
   DatabaseError follow(Connection& connection);
   DatabaseResult<void> give_back(Connection& connection);
+  DatabaseResult<void> fold_counts(Connection& connection);
   void tell(const std::optional<ConfigName>& changed);
   void pause(Millis duration);
 
   Pool& pool_;
+  ItemNews& items_;
   const ConnectOptions options_;
   const Millis deadline_;
   Log* const log_;

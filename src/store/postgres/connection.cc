@@ -240,12 +240,12 @@ DatabaseResult<void> Connection::script(const std::string& sql, const runtime::D
   return {};
 }
 
-DatabaseResult<std::optional<std::string>> Connection::notification(
+DatabaseResult<std::optional<Notification>> Connection::notification(
     int wake_fd, const runtime::Deadline& deadline) {
-  const auto next = [&]() -> std::optional<std::string> {
+  const auto next = [&]() -> std::optional<Notification> {
     const std::unique_ptr<PGnotify, void (*)(void*)> notify(PQnotifies(handle_.get()), PQfreemem);
     if (!notify) return std::nullopt;
-    return notify->extra;
+    return Notification{.channel = notify->relname, .payload = notify->extra};
   };
   if (auto waiting = next()) return waiting;
   std::array<pollfd, 2> descriptors{

@@ -37,6 +37,11 @@ struct ConnectOptions {
   bool durable = true;
 };
 
+struct Notification {
+  std::string channel;
+  std::string payload;
+};
+
 // One statement of a round trip.
 struct Call {
   const SqlFile& sql;
@@ -69,8 +74,8 @@ class Connection {
 
   // Waits until a notification arrives, or the server says something that is not one, or `wake_fd`
   // (-1 = none) becomes readable, or the time is up. Empty = no notification. After LISTEN.
-  DatabaseResult<std::optional<std::string>> notification(int wake_fd,
-                                                          const runtime::Deadline& deadline);
+  DatabaseResult<std::optional<Notification>> notification(int wake_fd,
+                                                           const runtime::Deadline& deadline);
 
   bool broken() const noexcept { return broken_; }
   // False: the server closed this connection while it lay idle. Does not block.

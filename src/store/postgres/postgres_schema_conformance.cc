@@ -34,6 +34,44 @@ void throttle_with(const Backend& backend) {
   EXPECT_TRUE(backend.nodes->leave("n"));
 }
 
+// Everything that dispatch does, once.
+void dispatch_with(const Backend& backend) {
+  const ItemType type = ItemType::trusted("T");
+  const Instant now = from_epoch_millis(1'750'000'000'000);
+  std::vector<NewItem> items;
+  for (const char* id : {"a", "b", "c", "d"}) {
+    items.push_back({.type = type, .id = ItemId::trusted(id), .due = now, .context = "{}"});
+  }
+  items.back().slot = SlotRequest{.event = EventId::trusted("T:d"),
+                                  .config_name = ConfigName::trusted("default"),
+                                  .config = nullptr,
+                                  .requested = now,
+                                  .max_delay = Seconds{60}};
+  for (const auto& answer : backend.queue->enqueue(items, now)) {
+    EXPECT_TRUE(answer) << answer.error().what;
+  }
+  const auto claim = backend.queue->claim({.type = type, .token = 1, .limit = 2}, now);
+  ASSERT_TRUE(claim) << claim.error().what;
+  const std::vector<Settlement> settlements = {
+      {.id = items[0].id, .batch_id = claim->batch_id, .outcome = Outcome::refused, .detail = "x"},
+      {.id = items[1].id, .batch_id = claim->batch_id, .outcome = Outcome::failed, .detail = "y"}};
+  EXPECT_EQ(backend.queue->settle({.type = type, .token = 1, .items = settlements}, now),
+            (std::vector<bool>{true, true}));
+  EXPECT_TRUE(backend.queue->redrive(type, items[0].id, now));
+  EXPECT_TRUE(backend.queue->cancel(type, items[2].id, now));
+  EXPECT_TRUE(backend.queue->find(type, items[0].id));
+  EXPECT_TRUE(backend.queue->summary(type));
+  EXPECT_EQ(backend.queue->forget(type, now + Seconds{1}, 10), 1U);
+  const auto lease = backend.leases->acquire(
+      {.type = type, .node = "n", .term = Seconds{5}, .paused_until = {}}, now);
+  EXPECT_TRUE(lease && *lease);
+  EXPECT_TRUE(backend.leases->view(type, now));
+  EXPECT_TRUE(backend.leases->release(type, "n"));
+  EXPECT_TRUE(backend.item_types->put(type, 0, {}, now));
+  EXPECT_TRUE(backend.item_types->list());
+  EXPECT_TRUE(backend.item_types->revision());
+}
+
 TEST(Schema, migrate_makes_it_and_a_second_run_changes_nothing) {
   const std::string database = server().empty_database();
   const auto first = migrate({.url = server().url(database)});
@@ -124,7 +162,18 @@ TEST(Schema, a_role_with_the_documented_rights_can_do_all_the_work) {
                  "  TO penstock_app;"
                  "GRANT INSERT ON penstock.throttle_policy TO penstock_app;"
                  "GRANT UPDATE (newest) ON penstock.throttle_policy TO penstock_app;"
-                 "GRANT UPDATE (revision) ON penstock.throttle_policy_revision TO penstock_app;");
+                 "GRANT UPDATE (revision) ON penstock.throttle_policy_revision TO penstock_app;"
+                 "GRANT USAGE ON SEQUENCE penstock.dispatch_batch, penstock.dispatch_item_no"
+                 "  TO penstock_app;"
+                 "GRANT INSERT ON penstock.dispatch_type, penstock.dispatch_settings"
+                 "  TO penstock_app;"
+                 "GRANT INSERT, DELETE ON penstock.dispatch_audit, penstock.dispatch_change"
+                 "  TO penstock_app;"
+                 "GRANT INSERT, UPDATE ON penstock.dispatch_lease, penstock.dispatch_total"
+                 "  TO penstock_app;"
+                 "GRANT INSERT, UPDATE, DELETE ON penstock.dispatch_item, penstock.dispatch_queue,"
+                 "  penstock.dispatch_settled TO penstock_app;"
+                 "GRANT UPDATE (revision) ON penstock.dispatch_settings_revision TO penstock_app;");
   {
     const auto store = open_store({.url = "postgresql://penstock_app@127.0.0.1:" +
                                           std::to_string(server().port()) + "/" + database,
@@ -134,6 +183,7 @@ TEST(Schema, a_role_with_the_documented_rights_can_do_all_the_work) {
     throttle_with(store->backend());
     put(*store, 3);
     put(*store, 4);
+    dispatch_with(store->backend());
     const auto requests = asks("e", 0, 10, "default", from_epoch_millis(1'000'000));
     for (const auto& answer : store->backend().slots->assign(requests, std::nullopt)) {
       EXPECT_TRUE(answer) << answer.error().what;

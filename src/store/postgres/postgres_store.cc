@@ -7,11 +7,16 @@
 #include <utility>
 
 #include "store/postgres/changes.h"
+#include "store/postgres/claim_hints.h"
 #include "store/postgres/configs.h"
+#include "store/postgres/item_news.h"
+#include "store/postgres/item_types.h"
+#include "store/postgres/leases.h"
 #include "store/postgres/limits.h"
 #include "store/postgres/nodes.h"
 #include "store/postgres/policies.h"
 #include "store/postgres/pool.h"
+#include "store/postgres/queue.h"
 #include "store/postgres/retention.h"
 #include "store/postgres/slots.h"
 
@@ -78,6 +83,10 @@ struct PostgresStore::Parts {
         sweep(pool, options.deadline),
         policies(pool, options.deadline),
         nodes(pool, options.deadline),
+        item_news(claim_hints),
+        queue(pool, slots, claim_hints, options.deadline),
+        leases(pool, options.deadline),
+        item_types(pool, options.deadline),
         health(pool, std::min(options.deadline, kHealthDeadline)) {}
 
   Pool pool;
@@ -89,6 +98,11 @@ struct PostgresStore::Parts {
   Sweep sweep;
   Policies policies;
   Nodes nodes;
+  ClaimHints claim_hints;
+  ItemNews item_news;
+  Queue queue;
+  Leases leases;
+  ItemTypes item_types;
   Health health;
   std::unique_ptr<Changes> changes;  // last: its thread uses the pool
 };
@@ -128,8 +142,9 @@ Result<std::unique_ptr<PostgresStore>> PostgresStore::open(const PostgresOptions
       return std::unexpected(std::move(fits.error()));
     }
   }
-  parts->changes = std::make_unique<Changes>(parts->pool, connect_options(options),
-                                             options.deadline, random_seed(), log);
+  parts->changes =
+      std::make_unique<Changes>(parts->pool, parts->item_news, connect_options(options),
+                                options.deadline, random_seed(), log);
   return std::unique_ptr<PostgresStore>(new PostgresStore(std::move(parts)));
 }
 
@@ -143,7 +158,11 @@ Backend PostgresStore::backend() noexcept {
           .limits = &parts_->limits,
           .policies = &parts_->policies,
           .limit_sweep = &parts_->sweep,
-          .nodes = &parts_->nodes};
+          .nodes = &parts_->nodes,
+          .queue = &parts_->queue,
+          .leases = &parts_->leases,
+          .item_types = &parts_->item_types,
+          .item_feed = &parts_->item_news};
 }
 
 }  // namespace penstock::store::postgres

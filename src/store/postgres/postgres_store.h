@@ -1,5 +1,6 @@
 // The PostgreSQL backend: slots, their configs, news of changes and retention; throttle usage and
-// policies, and which nodes are alive; for any number of nodes on one database. Owns all that it
+// policies, and which nodes are alive; the queue of dispatch with its leases, types and news; for
+// any number of nodes on one database. Owns all that it
 // hands out; the ports are safe on any thread while it lives.
 #pragma once
 

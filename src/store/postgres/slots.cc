@@ -40,19 +40,27 @@ Slot slot_of(EventId event, const Rows& rows, int row) {
           .status = static_cast<SlotStatus>(rows.int2(row, 7))};
 }
 
-DatabaseResult<std::vector<Result<Assignment>>> Slots::attempt(
-    std::span<const SlotRequest> requests, std::optional<Instant> now, LookUp look_up,
-    const runtime::Deadline& deadline) {
+DatabaseResult<Slots::Placed> Slots::place(std::span<const SlotRequest> requests,
+                                           const ItemColumns& items, std::optional<Instant> now,
+                                           LookUp look_up, const runtime::Deadline& deadline) {
   auto lease = pool_.acquire(deadline);
   if (!lease) return std::unexpected(std::move(lease.error()));
   const std::uint64_t reconnects = pool_.reconnects();
   if (reconnects_.exchange(reconnects) != reconnects) hints_.forget();
   const AssignBatch batch(requests, now, hints_);
-  const Call calls[] = {{.sql = statement("assign_slots"), .params = batch.params(look_up)},
+  Params params = batch.params(look_up);
+  items.put_all(params);
+  const Call calls[] = {{.sql = statement("assign_slots"), .params = std::move(params)},
                         {.sql = statement("flush")}};
   auto answers = (*lease)->run(calls, deadline);
-  if (!answers) return std::unexpected(std::move(answers.error()));
-  return batch.read(answers->front(), hints_);
+  if (!answers) {
+    // One of them may be what failed.
+    if (worth_repeating(answers.error())) hints_.forget();
+    return std::unexpected(std::move(answers.error()));
+  }
+  const Rows& rows = answers->front();
+  return Placed{.assignments = batch.read(rows, hints_),
+                .known = known_items(rows, AssignBatch::kColumns)};
 }
 
 std::vector<Result<Assignment>> Slots::assign(std::span<const SlotRequest> requests,
@@ -62,23 +70,21 @@ std::vector<Result<Assignment>> Slots::assign(std::span<const SlotRequest> reque
   const bool doubtful = doubt_.load(std::memory_order_relaxed) > 0;
   for (int tried = 1;; ++tried) {
     const LookUp first = doubtful ? LookUp::before : LookUp::trust;
-    auto answers = attempt(requests, now, tried == 1 ? first : LookUp::locked, deadline);
-    if (answers) {
-      const bool all_new = tried == 1 && std::ranges::all_of(*answers, [](const auto& answer) {
-                             return answer && answer->fresh;
-                           });
+    auto placed = place(requests, {}, now, tried == 1 ? first : LookUp::locked, deadline);
+    if (placed) {
+      const bool all_new =
+          tried == 1 && std::ranges::all_of(placed->assignments, [](const auto& answer) {
+            return answer && answer->fresh;
+          });
       if (!all_new) {
         doubt_.store(kDoubtBatches, std::memory_order_relaxed);
       } else if (doubtful) {
         doubt_.fetch_sub(1, std::memory_order_relaxed);
       }
-      return std::move(*answers);
+      return std::move(placed->assignments);
     }
-    if (worth_repeating(answers.error()) && tried < kAttempts && !deadline.passed()) {
-      hints_.forget();  // one of them may be what failed
-      continue;
-    }
-    Error error = std::move(answers.error().error);
+    if (worth_repeating(placed.error()) && tried < kAttempts && !deadline.passed()) continue;
+    Error error = std::move(placed.error().error);
     // Ours to retry, not a fault of the request.
     if (error.kind == ErrorKind::conflict) error.kind = ErrorKind::unavailable;
     return std::vector<Result<Assignment>>(requests.size(), std::unexpected(error));

@@ -9,6 +9,7 @@
 
 #include "store/postgres/assign_batch.h"
 #include "store/postgres/full_hints.h"
+#include "store/postgres/item_columns.h"
 #include "store/postgres/pool.h"
 #include "store/slot_store.h"
 
@@ -25,11 +26,17 @@ class Slots final : public SlotStore {
   Result<std::vector<WindowUse>> windows(const WindowRange& range) override;
   Result<std::vector<Slot>> scan(const EventId& after, std::size_t limit) override;
 
+  struct Placed {
+    std::vector<Result<Assignment>> assignments;  // in the order of the requests
+    std::vector<KnownItem> known;                 // of the items
+  };
+  // One attempt at a batch; `items` are written in the transaction that inserts the events. When
+  // the error is worth_repeating(), nothing was written.
+  DatabaseResult<Placed> place(std::span<const SlotRequest> requests, const ItemColumns& items,
+                               std::optional<Instant> now, LookUp look_up,
+                               const runtime::Deadline& deadline);
+
  private:
-  DatabaseResult<std::vector<Result<Assignment>>> attempt(std::span<const SlotRequest> requests,
-                                                          std::optional<Instant> now,
-                                                          LookUp look_up,
-                                                          const runtime::Deadline& deadline);
   Result<Rows> read(const Call& call);
 
   Pool& pool_;

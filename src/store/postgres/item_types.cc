@@ -1,0 +1,143 @@
+#include "store/postgres/item_types.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "store/postgres/calls.h"
+
+namespace penstock::store::postgres {
+namespace {
+
+// In the order of SinkType.
+constexpr std::array<std::string_view, 4> kSinks = {"log", "http", "kafka", "temporal"};
+
+std::optional<std::int64_t> number_of(const Rows& rows, int row, int column) {
+  return rows.null(row, column) ? std::nullopt : std::optional(rows.int8(row, column));
+}
+
+// The columns of find_settings.sql.
+Result<ItemTypeRecord> record_of(const Rows& rows, int row) {
+  const auto sink = std::ranges::find(kSinks, rows.text(row, 15));
+  if (sink == kSinks.end()) {
+    return fail(ErrorKind::corrupt,
+                "dispatch_settings holds a word that this program does not know");
+  }
+  core::ItemTypeSettings settings{
+      .enabled = rows.boolean(row, 3),
+      .batch_size = rows.int8(row, 4),
+      .dispatch_interval = Seconds{rows.int8(row, 5)},
+      .jitter_window = Millis{rows.int8(row, 6)},
+      .pre_start_buffer = std::chrono::minutes{rows.int8(row, 7)},
+      .max_dispatch_retries = static_cast<int>(rows.int8(row, 8)),
+      .stale_claim_threshold = std::chrono::minutes{rows.int8(row, 9)},
+      .max_per_second = number_of(rows, row, 10),
+      .burst = number_of(rows, row, 11),
+      .retry_backoff = Millis{rows.int8(row, 12)},
+      .retry_backoff_max = Millis{rows.int8(row, 13)},
+      .max_pause = Seconds{rows.int8(row, 14)},
+      .sink = {.type = static_cast<core::SinkType>(sink - kSinks.begin()),
+               .url = std::string(rows.text(row, 16)),
+               .secrets = {},
+               .timeout = Millis{rows.int8(row, 18)},
+               .concurrency = rows.int8(row, 19),
+               .workflow_type = std::string(rows.text(row, 20)),
+               .task_queue = std::string(rows.text(row, 21)),
+               .topic = std::string(rows.text(row, 22))}};
+  for (const std::string_view secret : rows.texts(row, 17)) {
+    settings.sink.secrets.emplace_back(secret);
+  }
+  return ItemTypeRecord{.type = ItemType::trusted(std::string(rows.text(row, 0))),
+                        .version = rows.int8(row, 1),
+                        .settings = std::move(settings),
+                        .changed = from_epoch_us(rows.int8(row, 2))};
+}
+
+Params params_of(const ItemType& type, std::int64_t expected,
+                 const core::ItemTypeSettings& settings, std::optional<Instant> now) {
+  const core::SinkSettings& sink = settings.sink;
+  const std::vector<std::string_view> secrets(sink.secrets.begin(), sink.secrets.end());
+  Params params;
+  params.text(type.str())
+      .int8(expected)
+      .int8(epoch_us(now))
+      .boolean(settings.enabled)
+      .int8(settings.batch_size)
+      .int8(std::int64_t{settings.dispatch_interval.count()})
+      .int8(std::int64_t{settings.jitter_window.count()})
+      .int8(std::int64_t{settings.pre_start_buffer.count()})
+      .int8(std::int64_t{settings.max_dispatch_retries})
+      .int8(std::int64_t{settings.stale_claim_threshold.count()})
+      .int8(settings.max_per_second)
+      .int8(settings.burst)
+      .int8(std::int64_t{settings.retry_backoff.count()})
+      .int8(std::int64_t{settings.retry_backoff_max.count()})
+      .int8(std::int64_t{settings.max_pause.count()});
+  params.text(kSinks[static_cast<std::size_t>(sink.type)])
+      .text(sink.url)
+      .texts(secrets)
+      .int8(std::int64_t{sink.timeout.count()})
+      .int8(sink.concurrency)
+      .text(sink.workflow_type)
+      .text(sink.task_queue)
+      .text(sink.topic);
+  return params;
+}
+
+}  // namespace
+
+Result<ItemTypeRecord> ItemTypes::put(const ItemType& type, std::int64_t expected,
+                                      const core::ItemTypeSettings& settings,
+                                      std::optional<Instant> now) {
+  const Call calls[] = {
+      {.sql = statement("lock_settings"), .params = {}, .commit = false},
+      {.sql = statement("put_settings"), .params = params_of(type, expected, settings, now)}};
+  const auto rows = run_calls(pool_, calls, runtime::Deadline(deadline_));
+  if (!rows) return std::unexpected(rows.error().error);
+  const Rows& put = rows->back();
+  if (put.size() == 0) {
+    return fail(ErrorKind::conflict, "the settings were changed meanwhile");
+  }
+  return ItemTypeRecord{.type = type,
+                        .version = expected + 1,
+                        .settings = settings,
+                        .changed = from_epoch_us(put.int8(0, 0))};
+}
+
+Result<std::vector<ItemTypeRecord>> ItemTypes::read(const Call& call) {
+  const auto rows = run_call(pool_, call, runtime::Deadline(deadline_));
+  if (!rows) return std::unexpected(rows.error());
+  std::vector<ItemTypeRecord> records;
+  for (int row = 0; row < rows->size(); ++row) {
+    Result<ItemTypeRecord> record = record_of(*rows, row);
+    if (!record) return std::unexpected(std::move(record.error()));
+    records.push_back(std::move(*record));
+  }
+  return records;
+}
+
+Result<std::optional<ItemTypeRecord>> ItemTypes::find(const ItemType& type) {
+  auto newest = history(type, 1);
+  if (!newest) return std::unexpected(std::move(newest.error()));
+  if (newest->empty()) return std::nullopt;
+  return std::move(newest->front());
+}
+
+Result<std::vector<ItemTypeRecord>> ItemTypes::list() {
+  return read({.sql = statement("list_settings")});
+}
+
+Result<std::vector<ItemTypeRecord>> ItemTypes::history(const ItemType& type, std::size_t limit) {
+  return read({.sql = statement("find_settings"),
+               .params = Params().text(type.str()).int8(int8_of(limit))});
+}
+
+Result<std::uint64_t> ItemTypes::revision() {
+  const auto rows =
+      run_call(pool_, {.sql = statement("settings_revision")}, runtime::Deadline(deadline_));
+  if (!rows) return std::unexpected(rows.error());
+  return static_cast<std::uint64_t>(rows->int8(0, 0));
+}
+
+}  // namespace penstock::store::postgres

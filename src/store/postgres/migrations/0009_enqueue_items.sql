@@ -1,0 +1,119 @@
+-- Caller: functions of this schema. Index: dispatch_type_name. Locks: the names that are new, in the
+-- order of `names`, which is ascending. Answers the numbers of these types, making those that lack.
+CREATE FUNCTION dispatch_types(names text[]) RETURNS integer[] LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  numbers integer[];
+BEGIN
+  SELECT array_agg(t.type_id ORDER BY n.place) INTO numbers
+    FROM unnest(names) WITH ORDINALITY AS n(name, place)
+    LEFT JOIN dispatch_type t ON t.name = n.name;
+  IF array_position(numbers, NULL) IS NULL THEN RETURN numbers; END IF;
+  INSERT INTO dispatch_type (name)
+  SELECT n.name FROM unnest(names, numbers) WITH ORDINALITY AS n(name, type_id, place)
+   WHERE n.type_id IS NULL ORDER BY n.place
+      ON CONFLICT (name) DO NOTHING;
+  SELECT array_agg(t.type_id ORDER BY n.place) INTO numbers
+    FROM unnest(names) WITH ORDINALITY AS n(name, place)
+    LEFT JOIN dispatch_type t ON t.name = n.name;
+  RETURN numbers;
+END
+$$;
+
+-- Caller: QueueStore::enqueue. Index: dispatch_item_pkey, dispatch_queue_pkey, dispatch_audit_pkey.
+-- Locks: the new items in the order of the arrays, ascending by type and id, so that inserters of the
+-- same items never wait for each other in a circle.
+-- Writes the items that are new: item, place in the queue, one count for each type. `item_type` points
+-- into `types`; a due_us of null means that the item got no slot and is left out. The items of
+-- `must_be_new` (a slot was taken for them) refuse the batch when they are there, see
+-- worth_repeating().
+-- Answers, for each item that was there, its place in the arrays, digest, scheduled time and state;
+-- null when all were new.
+CREATE FUNCTION enqueue_items(
+  IN types text[], IN item_type integer[], IN items text[], IN due_us bigint[],
+  IN contexts bytea[], IN digests bytea[], IN must_be_new boolean[], IN now_us bigint,
+  OUT known_place integer[], OUT known_digest bytea[], OUT known_scheduled bigint[],
+  OUT known_state integer[])
+LANGUAGE plpgsql VOLATILE
+SET search_path = penstock, pg_temp SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
+SET enable_mergejoin = off SET enable_material = off SET jit = off
+AS $$
+#variable_conflict use_column
+DECLARE
+  numbers integer[] := dispatch_types(types);
+  created bigint := coalesce(now_us, epoch_us());
+  -- Room for a million items of one batch.
+  first_no bigint := nextval('dispatch_item_no') << 20;
+  fresh_type integer[];
+BEGIN
+  WITH fresh AS (
+    INSERT INTO dispatch_item (item_no, due_us, scheduled_us, created_us, type_id, item_id, digest,
+                               context)
+    SELECT first_no + n.place, n.due_us, n.due_us, created, numbers[n.item_type], n.item_id, n.digest, n.context
+      FROM unnest(item_type, items, due_us, digests, contexts) WITH ORDINALITY
+           AS n(item_type, item_id, due_us, digest, context, place)
+     WHERE n.due_us IS NOT NULL
+        ON CONFLICT (type_id, item_id) DO NOTHING
+    RETURNING item_no, due_us, type_id, item_id),
+  queued AS (
+    INSERT INTO dispatch_queue (item_no, due_us, type_id, item_id)
+    SELECT f.item_no, f.due_us, f.type_id, f.item_id FROM fresh f)
+  SELECT coalesce(array_agg(f.type_id), '{}') INTO fresh_type FROM fresh f;
+
+  INSERT INTO dispatch_change (type_id, ready, claimed, dispatched, dead, cancelled)
+  SELECT f.type_id, count(*), 0, 0, 0, 0 FROM unnest(fresh_type) AS f(type_id) GROUP BY f.type_id;
+  IF cardinality(fresh_type) = cardinality(array_remove(due_us, NULL)) THEN
+    RETURN;
+  END IF;
+
+  SELECT array_agg(k.place), array_agg(k.digest), array_agg(k.scheduled_us), array_agg(k.state)
+    INTO known_place, known_digest, known_scheduled, known_state
+    FROM (SELECT n.place::integer AS place, i.digest, i.scheduled_us,
+                 item_state(i.type_id, i.due_us, i.item_id, i.item_no) AS state
+            FROM unnest(item_type, items, due_us) WITH ORDINALITY
+                 AS n(item_type, item_id, due_us, place)
+           CROSS JOIN LATERAL (SELECT * FROM dispatch_item t
+                                WHERE t.type_id = numbers[n.item_type]
+                                  AND t.item_id = n.item_id LIMIT 1) i
+           WHERE n.due_us IS NOT NULL
+             AND i.item_no NOT BETWEEN first_no AND first_no + cardinality(items)
+           ORDER BY n.place) k;
+  -- Fewer: one was forgotten between the two statements. Then it is new the next time.
+  IF cardinality(fresh_type) + coalesce(cardinality(known_place), 0)
+       <> cardinality(array_remove(due_us, NULL))
+     OR EXISTS (SELECT FROM unnest(known_place) AS k(place) WHERE must_be_new[k.place]) THEN
+    RAISE EXCEPTION 'an item came or went meanwhile' USING ERRCODE = 'serialization_failure';
+  END IF;
+END
+$$;
+
+-- Caller: functions and statements of this schema. Index: dispatch_queue_pkey, dispatch_audit_pkey.
+-- Locks: none. The state of an item as ItemState numbers it; null when it moved while we looked.
+CREATE FUNCTION item_state(of_type integer, due bigint, item text, number bigint) RETURNS integer
+LANGUAGE sql STABLE AS $$
+  SELECT coalesce(
+    (SELECT CASE WHEN q.batch = 0 THEN 0 ELSE 1 END FROM penstock.dispatch_queue q
+      WHERE q.type_id = of_type AND q.due_us = due AND q.item_id = item),
+    (SELECT CASE a.action WHEN 2 THEN 2 WHEN 5 THEN 3 WHEN 8 THEN 3 WHEN 6 THEN 4 END
+       FROM penstock.dispatch_audit a
+      WHERE a.item_no = number ORDER BY a.entry DESC LIMIT 1))
+$$;
+
+-- Caller: QueueStore::enqueue, before the slots of a batch are placed. Index: dispatch_type_name,
+-- dispatch_item_pkey. Locks: none. The items of these that are there, as enqueue_items answers.
+CREATE FUNCTION known_items(
+  IN types text[], IN item_type integer[], IN items text[],
+  OUT known_place integer[], OUT known_digest bytea[], OUT known_scheduled bigint[],
+  OUT known_state integer[])
+LANGUAGE sql STABLE
+SET search_path = penstock, pg_temp SET enable_seqscan = off SET enable_hashjoin = off
+SET enable_mergejoin = off
+AS $$
+  SELECT array_agg(n.place::integer ORDER BY n.place), array_agg(i.digest ORDER BY n.place),
+         array_agg(i.scheduled_us ORDER BY n.place),
+         array_agg(item_state(i.type_id, i.due_us, i.item_id, i.item_no) ORDER BY n.place)
+    FROM unnest(item_type, items) WITH ORDINALITY AS n(item_type, item_id, place)
+    JOIN dispatch_type t ON t.name = types[n.item_type]
+   CROSS JOIN LATERAL (SELECT * FROM dispatch_item d
+                        WHERE d.type_id = t.type_id AND d.item_id = n.item_id LIMIT 1) i
+$$;

@@ -1,0 +1,167 @@
+-- Caller: QueueStore::settle. Index: dispatch_item_pkey (where an item stands), dispatch_queue_pkey,
+-- dispatch_audit_pkey. Locks: the rows of the queue in the order of `items`, which is ascending.
+-- Moves the items that this token holds, and answers their places in the arrays. Outcomes are numbered
+-- as Outcome is: 0 done, 1 failed, 2 refused, 3 given back. Every one takes the row out of the queue;
+-- what goes back gets a new one.
+-- For the usual call, where all of one batch are done, the caller gives the number of the batch
+-- (else null) and what it knows of where the items stand (0 = nothing): that spares a look at each
+-- item. Of such a call outcomes, not_before_us and batches are empty.
+CREATE FUNCTION settle_items(
+  type_name text, held_token bigint, retries_max integer, items text[], details bytea[],
+  done_batch bigint, stand_us bigint[], outcomes integer[], not_before_us bigint[], batches text[],
+  now_us bigint)
+RETURNS integer[]
+LANGUAGE plpgsql VOLATILE
+SET search_path = penstock, pg_temp SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
+SET enable_mergejoin = off SET enable_material = off SET jit = off
+AS $$
+#variable_conflict use_column
+DECLARE
+  type integer := (dispatch_types(ARRAY[type_name]))[1];
+  moment bigint := coalesce(now_us, epoch_us());
+  moved integer[];
+  settled text[];
+  done integer;
+  dead integer;
+BEGIN
+  IF done_batch IS NOT NULL THEN
+    WITH gone AS (
+      DELETE FROM dispatch_queue q
+       USING (SELECT s.item_id, s.detail, s.place,
+                     coalesce(nullif(s.stand_us, 0), (SELECT t.due_us FROM dispatch_item t
+                                                       WHERE t.type_id = type
+                                                         AND t.item_id = s.item_id)) AS due_us
+                FROM unnest(items, details, stand_us) WITH ORDINALITY
+                     AS s(item_id, detail, stand_us, place)
+               OFFSET 0) s
+       WHERE q.type_id = type AND q.due_us = s.due_us AND q.item_id = s.item_id
+         AND q.token = held_token AND q.batch <> 0
+      RETURNING s.place::integer AS place, s.detail, q.*),
+    noted AS (
+      INSERT INTO dispatch_audit (item_no, at_us, claimed_us, claim_batch, entry, attempts,
+                                  retry_count, action, batch, detail)
+      SELECT g.item_no, moment, g.claimed_us, g.batch, g.entries + 1, g.attempts, g.retry_count, 2,
+             CASE WHEN g.batch <> done_batch THEN 'b' || done_batch END, nullif(g.detail, '')
+        FROM gone g)
+    SELECT array_agg(g.place), array_agg(g.item_id) INTO moved, settled FROM gone g;
+    done := coalesce(cardinality(moved), 0);
+    dead := 0;
+  ELSE
+    WITH gone AS (
+      DELETE FROM dispatch_queue q
+       USING (SELECT s.*, i.due_us, i.scheduled_us
+                FROM unnest(items, details, batches, outcomes, not_before_us) WITH ORDINALITY
+                     AS s(item_id, detail, batch, outcome, not_before_us, place)
+               CROSS JOIN LATERAL (SELECT t.due_us, t.scheduled_us FROM dispatch_item t
+                                    WHERE t.type_id = type AND t.item_id = s.item_id LIMIT 1) i
+               OFFSET 0) s
+       WHERE q.type_id = type AND q.due_us = s.due_us AND q.item_id = s.item_id
+         AND q.token = held_token AND q.batch <> 0
+      RETURNING s.place::integer AS place, s.detail, s.batch AS settle_batch, q.*,
+                -- core::after_outcome
+                q.attempts - (s.outcome = 3)::integer AS attempts_after,
+                q.retry_count + (s.outcome IN (1, 2))::integer AS retries_after,
+                CASE WHEN s.outcome = 0 THEN 2 WHEN s.outcome = 3 THEN 4
+                     WHEN s.outcome = 2 OR q.retry_count + 1 >= retries_max THEN 5
+                     ELSE 3 END AS action,
+                greatest(s.scheduled_us, s.not_before_us) AS due_after),
+    noted AS (
+      INSERT INTO dispatch_audit (item_no, at_us, claimed_us, claim_batch, entry, attempts,
+                                  retry_count, action, batch, detail)
+      SELECT g.item_no, moment, g.claimed_us, g.batch, g.entries + 1, g.attempts_after,
+             g.retries_after, g.action, nullif(g.settle_batch, 'b' || g.batch),
+             nullif(g.detail, '')
+        FROM gone g),
+    back AS (
+      INSERT INTO dispatch_queue (item_no, due_us, type_id, retry_count, attempts, entries, item_id)
+      SELECT g.item_no, g.due_after, type, g.retries_after, g.attempts_after, g.entries + 1, g.item_id
+        FROM gone g WHERE g.action IN (3, 4)),
+    moved_to AS (
+      UPDATE dispatch_item i SET due_us = g.due_after FROM gone g
+       WHERE g.action IN (3, 4) AND g.due_after <> g.due_us
+         AND i.type_id = type AND i.item_id = g.item_id)
+    SELECT array_agg(g.place), array_agg(g.item_id) FILTER (WHERE g.action IN (2, 5)),
+           count(*) FILTER (WHERE g.action = 2), count(*) FILTER (WHERE g.action = 5)
+      INTO moved, settled, done, dead FROM gone g;
+  END IF;
+  IF moved IS NULL THEN RETURN '{}'; END IF;
+  INSERT INTO dispatch_change (type_id, ready, claimed, dispatched, dead, cancelled)
+  VALUES (type, cardinality(moved) - done - dead, -cardinality(moved), done, dead, 0);
+  IF settled IS NOT NULL THEN
+    INSERT INTO dispatch_settled (settled_us, type_id, items) VALUES (moment, type, settled);
+  END IF;
+  RETURN moved;
+END
+$$;
+
+-- Caller: QueueStore::cancel. Index: dispatch_item_pkey, dispatch_queue_pkey. Locks: the item's row in
+-- the queue. Answers 0 no such item, 1 not READY, 2 cancelled.
+CREATE FUNCTION cancel_item(type_name text, item text, now_us bigint) RETURNS integer
+LANGUAGE plpgsql VOLATILE
+SET search_path = penstock, pg_temp SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
+AS $$
+DECLARE
+  type integer;
+  due bigint;
+  looked bigint;
+  place dispatch_queue;
+BEGIN
+  SELECT t.type_id INTO type FROM dispatch_type t WHERE t.name = type_name;
+  LOOP
+    SELECT i.due_us INTO due FROM dispatch_item i WHERE i.type_id = type AND i.item_id = item;
+    IF NOT FOUND THEN RETURN 0; END IF;
+    SELECT * INTO place FROM dispatch_queue q
+     WHERE q.type_id = type AND q.due_us = due AND q.item_id = item FOR UPDATE;
+    EXIT WHEN FOUND;
+    -- Twice not in the queue, and it has not moved between: it is settled.
+    IF due = looked THEN RETURN 1; END IF;
+    looked := due;
+  END LOOP;
+  IF place.batch <> 0 THEN RETURN 1; END IF;
+  DELETE FROM dispatch_queue q WHERE q.type_id = type AND q.due_us = due AND q.item_id = item;
+  INSERT INTO dispatch_audit (item_no, at_us, entry, attempts, retry_count, action)
+  VALUES (place.item_no, coalesce(now_us, epoch_us()), place.entries + 1, place.attempts,
+          place.retry_count, 6);
+  INSERT INTO dispatch_settled (settled_us, type_id, items)
+  VALUES (coalesce(now_us, epoch_us()), type, ARRAY[item]);
+  INSERT INTO dispatch_change (type_id, ready, claimed, dispatched, dead, cancelled)
+  VALUES (type, -1, 0, 0, 0, 1);
+  RETURN 2;
+END
+$$;
+
+-- Caller: QueueStore::redrive. Index: dispatch_item_pkey, dispatch_audit_pkey, dispatch_queue_pkey.
+-- Locks: the item. Answers 0 no such item, 1 not DEAD, 2 READY again; and when it is due.
+CREATE FUNCTION redrive_item(IN type_name text, IN item text, IN now_us bigint,
+                             OUT outcome integer, OUT due_us bigint)
+LANGUAGE plpgsql VOLATILE
+SET search_path = penstock, pg_temp SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
+AS $$
+#variable_conflict use_column
+DECLARE
+  type integer;
+  moment bigint := coalesce(now_us, epoch_us());
+  stood dispatch_item;
+  last dispatch_audit;
+BEGIN
+  SELECT t.type_id INTO type FROM dispatch_type t WHERE t.name = type_name;
+  SELECT * INTO stood FROM dispatch_item i
+   WHERE i.type_id = type AND i.item_id = item FOR UPDATE;
+  outcome := CASE WHEN FOUND THEN 1 ELSE 0 END;
+  IF item_state(type, stood.due_us, item, stood.item_no) IS DISTINCT FROM 3 THEN RETURN; END IF;
+  SELECT * INTO last FROM dispatch_audit a
+   WHERE a.item_no = stood.item_no ORDER BY a.entry DESC LIMIT 1;
+  INSERT INTO dispatch_audit (item_no, at_us, entry, attempts, retry_count, action)
+  VALUES (stood.item_no, moment, last.entry + 1, last.attempts, 0, 7);
+  INSERT INTO dispatch_queue (item_no, due_us, type_id, attempts, entries, item_id)
+  VALUES (stood.item_no, moment, type, last.attempts, last.entry + 1, item);
+  UPDATE dispatch_item i SET due_us = moment WHERE i.type_id = type AND i.item_id = item;
+  INSERT INTO dispatch_change (type_id, ready, claimed, dispatched, dead, cancelled)
+  VALUES (type, 1, 0, 0, -1, 0);
+  outcome := 2;
+  due_us := moment;
+END
+$$;

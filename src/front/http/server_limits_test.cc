@@ -262,6 +262,7 @@ TEST(HttpLimits, one_connection_too_many_is_told_503) {
 TEST(HttpLimits, unfinished_requests_share_one_store_of_memory) {
   HttpLimits limits;
   limits.batch_body_bytes = 500'000;
+  limits.item_body_bytes = 100'000;
   limits.buffered_bytes = 0;  // so four times that
   TestServer server(limits);
   const std::string head = "POST /batch HTTP/1.1\r\nHost: h\r\nContent-Length: 500000\r\n\r\n";

@@ -47,8 +47,9 @@ DispatchBoard::Orders DispatchBoard::turn(const core::ItemTypeSettings& settings
   if (paused_until_ - now > kHoldMax)
     return_held("the sink asked for a pause", now, paused_until_ - now);
   if (results_are_due(now, stopping)) {
-    orders.settle = std::exchange(results_, {});
+    orders.settle = take_results();
     ++settling_;
+    if (!results_.empty() && settling_ < kSettlesMax) look_at(now);
   } else if (!results_.empty() && settling_ < kSettlesMax) {
     look_at(std::max(results_since_ + kSettleDelay, settle_again_));
   }
@@ -230,6 +231,14 @@ void DispatchBoard::add_result(store::Settlement&& settlement, Instant now) {
   }
   if (results_.empty()) results_since_ = now;
   results_.push_back(std::move(settlement));
+}
+
+std::vector<store::Settlement> DispatchBoard::take_results() {
+  if (results_.size() <= kSettleItemsMax) return std::exchange(results_, {});
+  std::vector<store::Settlement> first(std::make_move_iterator(results_.begin()),
+                                       std::make_move_iterator(results_.begin() + kSettleItemsMax));
+  results_.erase(results_.begin(), results_.begin() + kSettleItemsMax);
+  return first;
 }
 
 bool DispatchBoard::results_are_due(Instant now, bool stopping) const noexcept {

@@ -37,7 +37,8 @@ inline constexpr Millis kLeaseMargin{500};
 // Answers wait this long for others to be settled with: a transaction costs as much for one.
 inline constexpr Millis kSettleDelay{20};
 inline constexpr std::size_t kSettleItems = 500;
-inline constexpr int kSettlesMax = 2;  // on their way at once
+inline constexpr std::size_t kSettleItemsMax = 1'000;  // in one call: some 20 ms
+inline constexpr int kSettlesMax = 2;                  // on their way at once
 // Items are fetched this long before their time, and wait here: then they go on time.
 inline constexpr Millis kFetchAhead{200};
 // In a longer pause what is held goes back, for others to see and to cancel.
@@ -104,6 +105,7 @@ class DispatchBoard {
   void pause_until(Instant until, Instant now);
   void return_held(std::string_view why, Instant now, Micros wait = Micros{0});
   void add_result(store::Settlement&& settlement, Instant now);
+  std::vector<store::Settlement> take_results();
   bool results_are_due(Instant now, bool stopping) const noexcept;
 
   const ItemType type_;

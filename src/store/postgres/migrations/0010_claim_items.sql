@@ -82,10 +82,14 @@ BEGIN
        WHERE q.ctid = places[cardinality(places)];
     END IF;
 
+    -- By place only, as in settle_items. Type and time are looked at again: a place may have been
+    -- freed and taken since.
     IF any_spent THEN
       WITH gone AS (
-        DELETE FROM dispatch_queue q USING unnest(places) AS p(place)
-         WHERE q.ctid = p.place AND q.type_id = type AND q.retry_count >= retries_max
+        DELETE FROM dispatch_queue q
+         USING (SELECT type AS type_id, u.place FROM unnest(places) AS u(place) OFFSET 0) p
+         WHERE q.ctid = p.place AND q.type_id = p.type_id AND q.due_us <= high_due
+           AND q.retry_count >= retries_max
         RETURNING q.*),
       noted AS (
         INSERT INTO dispatch_audit (item_no, at_us, claimed_us, claim_batch, entry, attempts,
@@ -104,8 +108,9 @@ BEGIN
       INSERT INTO dispatch_audit (item_no, at_us, claimed_us, claim_batch, entry, attempts,
                                   retry_count, action)
       SELECT q.item_no, moment, q.claimed_us, q.batch, q.entries + 1, q.attempts, q.retry_count, 1
-        FROM unnest(places) AS p(place) JOIN dispatch_queue q ON q.ctid = p.place
-       WHERE q.type_id = type AND q.batch <> 0;
+        FROM (SELECT type AS type_id, u.place FROM unnest(places) AS u(place) OFFSET 0) p
+        JOIN dispatch_queue q ON q.ctid = p.place
+       WHERE q.type_id = p.type_id AND q.due_us <= high_due AND q.batch <> 0;
       GET DIAGNOSTICS step = ROW_COUNT;
       lost := lost + step;
     END IF;
@@ -115,8 +120,8 @@ BEGIN
       UPDATE dispatch_queue q
          SET token = claim_token, claimed_us = moment, batch = this_batch,
              attempts = q.attempts + 1, entries = q.entries + (q.batch <> 0)::integer
-        FROM unnest(places) AS p(place)
-       WHERE q.ctid = p.place AND q.type_id = type
+        FROM (SELECT type AS type_id, u.place FROM unnest(places) AS u(place) OFFSET 0) p
+       WHERE q.ctid = p.place AND q.type_id = p.type_id AND q.due_us <= high_due
       RETURNING q.item_id, q.due_us, q.retry_count, q.attempts)
     SELECT m.item_id, i.scheduled_us, m.retry_count, m.attempts, i.context, m.due_us,
            NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint, NULL::boolean

@@ -3,6 +3,9 @@
 -- Moves the items that this token holds, and answers their places in the arrays. Outcomes are numbered
 -- as Outcome is: 0 done, 1 failed, 2 refused, 3 given back. Every one takes the row out of the queue;
 -- what goes back gets a new one.
+-- The type stands in the subquery, so that the queue can only be reached by whole keys: with the
+-- type as a condition of its own, a plan made while the queue was small reads all of the type's rows,
+-- and the subquery once for each of them.
 -- For the usual call, where all of one batch are done, the caller gives the number of the batch
 -- (else null) and what it knows of where the items stand (0 = nothing): that spares a look at each
 -- item. Of such a call outcomes, not_before_us and batches are empty.
@@ -28,14 +31,14 @@ BEGIN
   IF done_batch IS NOT NULL THEN
     WITH gone AS (
       DELETE FROM dispatch_queue q
-       USING (SELECT s.item_id, s.detail, s.place,
+       USING (SELECT type AS type_id, s.item_id, s.detail, s.place,
                      coalesce(nullif(s.stand_us, 0), (SELECT t.due_us FROM dispatch_item t
                                                        WHERE t.type_id = type
                                                          AND t.item_id = s.item_id)) AS due_us
                 FROM unnest(items, details, stand_us) WITH ORDINALITY
                      AS s(item_id, detail, stand_us, place)
                OFFSET 0) s
-       WHERE q.type_id = type AND q.due_us = s.due_us AND q.item_id = s.item_id
+       WHERE q.type_id = s.type_id AND q.due_us = s.due_us AND q.item_id = s.item_id
          AND q.token = held_token AND q.batch <> 0
       RETURNING s.place::integer AS place, s.detail, q.*),
     noted AS (
@@ -50,13 +53,13 @@ BEGIN
   ELSE
     WITH gone AS (
       DELETE FROM dispatch_queue q
-       USING (SELECT s.*, i.due_us, i.scheduled_us
+       USING (SELECT type AS type_id, s.*, i.due_us, i.scheduled_us
                 FROM unnest(items, details, batches, outcomes, not_before_us) WITH ORDINALITY
                      AS s(item_id, detail, batch, outcome, not_before_us, place)
                CROSS JOIN LATERAL (SELECT t.due_us, t.scheduled_us FROM dispatch_item t
                                     WHERE t.type_id = type AND t.item_id = s.item_id LIMIT 1) i
                OFFSET 0) s
-       WHERE q.type_id = type AND q.due_us = s.due_us AND q.item_id = s.item_id
+       WHERE q.type_id = s.type_id AND q.due_us = s.due_us AND q.item_id = s.item_id
          AND q.token = held_token AND q.batch <> 0
       RETURNING s.place::integer AS place, s.detail, s.batch AS settle_batch, q.*,
                 -- core::after_outcome
@@ -80,7 +83,7 @@ BEGIN
     moved_to AS (
       UPDATE dispatch_item i SET due_us = g.due_after FROM gone g
        WHERE g.action IN (3, 4) AND g.due_after <> g.due_us
-         AND i.type_id = type AND i.item_id = g.item_id)
+         AND i.type_id = g.type_id AND i.item_id = g.item_id)
     SELECT array_agg(g.place), array_agg(g.item_id) FILTER (WHERE g.action IN (2, 5)),
            count(*) FILTER (WHERE g.action = 2), count(*) FILTER (WHERE g.action = 5)
       INTO moved, settled, done, dead FROM gone g;

@@ -170,7 +170,7 @@ TEST(HttpSink, repeats_nothing_that_the_server_may_have_seen) {
 
 TEST(HttpSink, repeats_once_what_could_not_be_written_on_an_old_connection) {
   // More than the buffers of both sides hold, so that the reset comes before it is written.
-  const std::string context = "\"" + std::string(32 * 1024 * 1024, 'x') + "\"";
+  const std::string context = "\"" + std::string(16 * 1024 * 1024, 'x') + "\"";
   std::string seen;
   TestServer server([&](Peer& peer, int number) {
     if (number == 0) {
@@ -190,7 +190,7 @@ TEST(HttpSink, repeats_once_what_could_not_be_written_on_an_old_connection) {
 }
 
 TEST(HttpSink, fails_when_a_new_connection_breaks_while_it_writes) {
-  const std::string context = "\"" + std::string(32 * 1024 * 1024, 'x') + "\"";
+  const std::string context = "\"" + std::string(16 * 1024 * 1024, 'x') + "\"";
   TestServer server([&](Peer& peer, int) {
     peer.wait_for_bytes();
     peer.reset();
@@ -201,7 +201,7 @@ TEST(HttpSink, fails_when_a_new_connection_breaks_while_it_writes) {
 }
 
 TEST(HttpSink, listens_while_it_writes) {
-  const std::string context = "\"" + std::string(32 * 1024 * 1024, 'x') + "\"";
+  const std::string context = "\"" + std::string(16 * 1024 * 1024, 'x') + "\"";
   TestServer server([](Peer& peer, int) {
     peer.wait_for_bytes();
     peer.send(with_status(413));
@@ -430,6 +430,11 @@ TEST(HttpSinkTls, says_nothing_to_a_server_that_it_cannot_trust) {
   TestSink other(http_settings("https://localhost:" + std::to_string(server.port()) + "/"),
                  {.ca_file = certificate.file()});
   EXPECT_EQ(told(other.ask()), "failed: TLS: the certificate is not good: hostname mismatch");
+  const TestCertificate named("DNS:localhost");
+  TestServer by_name([](Peer& peer, int) { peer.receive(); }, named.context());
+  TestSink by_address(http_settings(by_name.url()), {.ca_file = named.file()});
+  EXPECT_EQ(told(by_address.ask()),
+            "failed: TLS: the certificate is not good: IP address mismatch");
   EXPECT_EQ(greeted, 0);
 }
 

@@ -25,10 +25,10 @@ void ItemColumns::put_all(Params& params) const {
   params.byteas(contexts).byteas(digests);
 }
 
-Params ItemColumns::for_enqueue(std::optional<Instant> now) const {
+Params ItemColumns::for_enqueue(bool trusted, std::optional<Instant> now) const {
   Params params;
   params.texts(types).int4s(item_types).texts(ids).int8s(due_us);
-  params.byteas(contexts).byteas(digests).int8(epoch_us(now));
+  params.byteas(contexts).byteas(digests).boolean(trusted).int8(epoch_us(now));
   return params;
 }
 

@@ -26,7 +26,7 @@ struct ItemColumns {
   bool empty() const noexcept { return ids.empty(); }
   void add(const NewItem& item);       // in ascending order
   void put_all(Params& params) const;  // as assign_slots takes them
-  Params for_enqueue(std::optional<Instant> now) const;
+  Params for_enqueue(bool trusted, std::optional<Instant> now) const;
   Params for_look() const;
 };
 

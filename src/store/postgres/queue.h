@@ -3,6 +3,7 @@
 // connections.
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <span>
 #include <vector>
@@ -43,7 +44,7 @@ class Queue final : public QueueStore {
                                        std::optional<Instant> now, LookUp look_up,
                                        const runtime::Deadline& deadline);
   DatabaseResult<Answers> enqueue_plain(std::span<const NewItem> items, const Places& places,
-                                        std::optional<Instant> now,
+                                        std::optional<Instant> now, LookUp look_up,
                                         const runtime::Deadline& deadline);
   DatabaseResult<Answers> enqueue_slots(std::span<const NewItem> items, const Places& places,
                                         std::optional<Instant> now, LookUp look_up,
@@ -55,6 +56,7 @@ class Queue final : public QueueStore {
   Slots& slots_;
   ClaimHints& hints_;
   const Millis deadline_;
+  std::atomic<int> doubt_{0};  // batches to come that look for known items first
 };
 
 }  // namespace penstock::store::postgres

@@ -14,6 +14,10 @@ namespace {
 // else made progress, so a few times are plenty.
 constexpr int kAttempts = 8;
 
+// Looking for known items costs a part of a batch, a batch in vain costs a whole one: after one
+// that held known items, so many look first.
+constexpr int kDoubtBatches = 50;
+
 // When the first item of each type is due.
 struct Earliest {
   std::vector<std::string_view> types;
@@ -86,12 +90,13 @@ struct Queue::Answers {
 
 DatabaseResult<Queue::Answers> Queue::enqueue_plain(std::span<const NewItem> items,
                                                     const Places& places,
-                                                    std::optional<Instant> now,
+                                                    std::optional<Instant> now, LookUp look_up,
                                                     const runtime::Deadline& deadline) {
   Earliest earliest;
   for (const std::size_t place : places) earliest.add(items[place].type, items[place].due);
   const Call calls[] = {
-      {.sql = statement("enqueue_items"), .params = columns_of(items, places).for_enqueue(now)},
+      {.sql = statement("enqueue_items"),
+       .params = columns_of(items, places).for_enqueue(look_up == LookUp::trust, now)},
       earliest.announcement(now)};
   const auto rows = run_calls(pool_, calls, deadline);
   earliest.lower(hints_);  // whatever the answer was, they may be there
@@ -151,7 +156,7 @@ DatabaseResult<Queue::Answers> Queue::enqueue_once(std::span<const NewItem> item
                                                    const Places& firsts, std::optional<Instant> now,
                                                    LookUp look_up,
                                                    const runtime::Deadline& deadline) {
-  if (!has_slots(items, firsts)) return enqueue_plain(items, firsts, now, deadline);
+  if (!has_slots(items, firsts)) return enqueue_plain(items, firsts, now, look_up, deadline);
   // An item that is there must not be given a slot.
   const Call look{.sql = statement("known_items"), .params = columns_of(items, firsts).for_look()};
   const auto rows = run_calls(pool_, {&look, 1}, deadline);
@@ -165,7 +170,7 @@ DatabaseResult<Queue::Answers> Queue::enqueue_once(std::span<const NewItem> item
   if (has_slots(items, places)) {
     answers = enqueue_slots(items, places, now, look_up, deadline);
   } else if (!places.empty()) {
-    answers = enqueue_plain(items, places, now, deadline);
+    answers = enqueue_plain(items, places, now, look_up, deadline);
   }
   if (!answers) return answers;
   for (const KnownItem& item : known) answers->known(items, firsts[item.place], item);
@@ -177,10 +182,22 @@ std::vector<Result<Enqueued>> Queue::enqueue(std::span<const NewItem> items,
   if (items.empty()) return {};
   const runtime::Deadline deadline(deadline_);
   const DistinctItems distinct(items);
+  const bool doubtful = doubt_.load(std::memory_order_relaxed) > 0;
   for (int tried = 1;; ++tried) {
-    auto done = enqueue_once(items, distinct.firsts(), now,
-                             tried == 1 ? LookUp::trust : LookUp::locked, deadline);
+    const LookUp at_first = doubtful ? LookUp::before : LookUp::trust;
+    auto done = enqueue_once(items, distinct.firsts(), now, tried == 1 ? at_first : LookUp::locked,
+                             deadline);
     if (done) {
+      const bool all_new =
+          tried == 1 && std::ranges::all_of(distinct.firsts(), [&](std::size_t place) {
+            const Result<Enqueued>& answer = done->answers[place];
+            return answer && answer->result == EnqueueResult::created;
+          });
+      if (!all_new) {
+        doubt_.store(kDoubtBatches, std::memory_order_relaxed);
+      } else if (doubtful) {
+        doubt_.fetch_sub(1, std::memory_order_relaxed);
+      }
       for (std::size_t i = 0; i < items.size(); ++i) {
         const std::size_t first = distinct.first_of(i);
         if (first != i) done->answers[i] = done->again(first, items[i].digest);

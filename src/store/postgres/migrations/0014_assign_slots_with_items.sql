@@ -371,7 +371,7 @@ BEGIN
       FROM enqueue_items(item_types, item_type, items, item_due, item_context, item_digest,
                          ARRAY(SELECT n.event <> '' FROM unnest(item_event) WITH ORDINALITY
                                                          AS n(event, ord) ORDER BY n.ord),
-                         created) e;
+                         false, created) e;
   END IF;
 END
 $$;

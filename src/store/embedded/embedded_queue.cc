@@ -113,19 +113,20 @@ Result<std::vector<bool>> EmbeddedQueue::settle(const SettleRequest& request,
   QueueStep step(writer_, *view);
   std::vector<bool> moved;
   std::unordered_set<std::string_view> gone;  // the same item twice counts once
+  std::vector<ItemId> gone_ids;
   for (const Settlement& each : request.items) {
     const auto held = type.claimed.find(each.id);
     moved.push_back(held != type.claimed.end() && held->second.token == request.token &&
                     gone.insert(each.id.str()).second);
-    if (moved.back()) settle_one(step, request, each, held->second, at(now));
+    if (!moved.back()) continue;
+    settle_one(step, request, each, held->second, at(now));
+    gone_ids.push_back(each.id);
   }
   if (gone.empty()) return moved;
   if (Result<void> written = step.commit(); !written) {
     return std::unexpected(std::move(written.error()));
   }
-  for (std::size_t i = 0; i < moved.size(); ++i) {
-    if (moved[i]) type.claimed.erase(request.items[i].id);
-  }
+  writer_.queue.let_go(type, gone_ids);
   return moved;
 }
 
@@ -157,9 +158,11 @@ Result<ItemView> EmbeddedQueue::change(const ItemType& type, const ItemId& id, c
                 fmt::format("there is no item '{}' of type '{}'", id.str(), type.str()));
   }
   ItemRecord& record = **found;
-  if (record.state != change.from) {
+  const bool claimed = writer_.queue.of(type).claimed.contains(id);
+  if (record.state != change.from || claimed) {
     return fail(ErrorKind::conflict,
-                fmt::format("the item is {}", core::item_state_name(record.state)));
+                fmt::format("the item is {}",
+                            core::item_state_name(claimed ? ItemState::claimed : record.state)));
   }
   const Instant moment = at(now);
   if (change.to == ItemState::ready) {
@@ -177,12 +180,18 @@ Result<ItemView> EmbeddedQueue::change(const ItemType& type, const ItemId& id, c
 Result<std::optional<ItemView>> EmbeddedQueue::find(const ItemType& type, const ItemId& id) {
   const Result<Engine::View> view = writer_.engine.view();
   if (!view) return std::unexpected(view.error());
+  // Before the snapshot: what is remembered follows a commit.
+  std::optional<ItemRecord> claimed = writer_.queue.claimed(type, id);
   rocksdb::ManagedSnapshot moment(&view->db());  // the record and the pages of its audit
   rocksdb::ReadOptions options;
   options.snapshot = moment.snapshot();
-  const Result<std::optional<ItemRecord>> record = read_item(*view, type, id, options);
-  if (!record) return std::unexpected(record.error());
+  Result<std::optional<ItemRecord>> record = read_item(*view, type, id, options);
+  if (!record) return std::unexpected(std::move(record.error()));
   if (!*record) return std::nullopt;
+  // A claim leaves the record as it was; what ends it writes the claim's number.
+  if (claimed && (*record)->state == ItemState::ready && (*record)->claim < claimed->claim) {
+    record = std::move(claimed);
+  }
   Result<ItemView> item = view_of(*view, type, id, **record, options);
   if (!item) return std::unexpected(std::move(item.error()));
   return std::move(*item);

@@ -28,17 +28,10 @@ class ClaimBatch {
   Result<Claim> run();
 
  private:
-  // An item that may be claimed.
-  struct Candidate {
-    ItemId id;
-    ItemRecord record;
-    bool again = false;  // it was claimed already
-  };
-
   void gather_given_up();
   Result<void> walk();
   Result<std::optional<TimedKey>> first_due();
-  void take(Candidate candidate);
+  void take(QueueIndex::Held item, bool again);
   Result<void> read_contexts();
   Result<void> commit();
 
@@ -52,7 +45,7 @@ class ClaimBatch {
   Cursor due_;
   std::string last_due_key_;  // of queue_due, that was taken
   std::vector<const std::pair<const ItemId, ItemRecord>*> given_up_;  // latest first
-  std::vector<Candidate> taken_;
+  std::vector<QueueIndex::Held> taken_;
   std::vector<ItemId> dead_;  // of given_up_
   std::size_t seen_ = 0;
   Claim claim_;

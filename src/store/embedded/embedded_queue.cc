@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <mutex>
+#include <numeric>
 #include <tuple>
-#include <unordered_set>
 #include <utility>
 
 #include "store/embedded/claim_batch.h"
@@ -84,6 +84,14 @@ void settle_one(QueueStep& step, const SettleRequest& request, const Settlement&
              .detail = each.detail});
 }
 
+// Neighbours are cheaper to write.
+std::vector<std::size_t> in_order_of_ids(std::span<const Settlement> items) {
+  std::vector<std::size_t> order(items.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) -> const ItemId& { return items[i].id; });
+  return order;
+}
+
 }  // namespace
 
 std::vector<Result<Enqueued>> EmbeddedQueue::enqueue(std::span<const NewItem> items,
@@ -111,21 +119,25 @@ Result<std::vector<bool>> EmbeddedQueue::settle(const SettleRequest& request,
   rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);  // as AssignBatch
   QueueIndex::Type& type = writer_.queue.of(request.type);
   QueueStep step(writer_, *view);
-  std::vector<bool> moved;
-  std::unordered_set<std::string_view> gone;  // the same item twice counts once
-  for (const Settlement& each : request.items) {
+  std::vector<bool> moved(request.items.size());
+  std::vector<ItemId> gone;
+  for (const std::size_t i : in_order_of_ids(request.items)) {
+    const Settlement& each = request.items[i];
     const auto held = type.claimed.find(each.id);
-    moved.push_back(held != type.claimed.end() && held->second.token == request.token &&
-                    gone.insert(each.id.str()).second);
-    if (moved.back()) settle_one(step, request, each, held->second, at(now));
+    // The same item twice counts once.
+    if (held == type.claimed.end() || held->second.token != request.token ||
+        (!gone.empty() && gone.back() == each.id)) {
+      continue;
+    }
+    settle_one(step, request, each, held->second, at(now));
+    gone.push_back(each.id);
+    moved[i] = true;
   }
   if (gone.empty()) return moved;
   if (Result<void> written = step.commit(); !written) {
     return std::unexpected(std::move(written.error()));
   }
-  for (std::size_t i = 0; i < moved.size(); ++i) {
-    if (moved[i]) type.claimed.erase(request.items[i].id);
-  }
+  writer_.queue.let_go(type, gone);
   return moved;
 }
 
@@ -157,9 +169,11 @@ Result<ItemView> EmbeddedQueue::change(const ItemType& type, const ItemId& id, c
                 fmt::format("there is no item '{}' of type '{}'", id.str(), type.str()));
   }
   ItemRecord& record = **found;
-  if (record.state != change.from) {
+  const bool claimed = writer_.queue.of(type).claimed.contains(id);
+  if (record.state != change.from || claimed) {
     return fail(ErrorKind::conflict,
-                fmt::format("the item is {}", core::item_state_name(record.state)));
+                fmt::format("the item is {}",
+                            core::item_state_name(claimed ? ItemState::claimed : record.state)));
   }
   const Instant moment = at(now);
   if (change.to == ItemState::ready) {
@@ -177,12 +191,18 @@ Result<ItemView> EmbeddedQueue::change(const ItemType& type, const ItemId& id, c
 Result<std::optional<ItemView>> EmbeddedQueue::find(const ItemType& type, const ItemId& id) {
   const Result<Engine::View> view = writer_.engine.view();
   if (!view) return std::unexpected(view.error());
+  // Before the snapshot: what is remembered follows a commit.
+  std::optional<ItemRecord> claimed = writer_.queue.claimed(type, id);
   rocksdb::ManagedSnapshot moment(&view->db());  // the record and the pages of its audit
   rocksdb::ReadOptions options;
   options.snapshot = moment.snapshot();
-  const Result<std::optional<ItemRecord>> record = read_item(*view, type, id, options);
-  if (!record) return std::unexpected(record.error());
+  Result<std::optional<ItemRecord>> record = read_item(*view, type, id, options);
+  if (!record) return std::unexpected(std::move(record.error()));
   if (!*record) return std::nullopt;
+  // A claim leaves the record as it was; what ends it writes the claim's number.
+  if (claimed && (*record)->state == ItemState::ready && (*record)->claim < claimed->claim) {
+    record = std::move(claimed);
+  }
   Result<ItemView> item = view_of(*view, type, id, **record, options);
   if (!item) return std::unexpected(std::move(item.error()));
   return std::move(*item);

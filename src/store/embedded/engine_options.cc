@@ -146,19 +146,21 @@ rocksdb::ColumnFamilyOptions make_family_options(Family family,
       options.max_write_buffer_number = kEventBuffersMax;
       options.target_file_size_base = 16 * kMiB;
       options.max_bytes_for_level_base = 128 * kMiB;
-      options.compression = rocksdb::kLZ4Compression;
+      // The newest files are read and written again soon: compressing them is not worth it.
+      options.compression_per_level = {rocksdb::kNoCompression, rocksdb::kLZ4Compression};
       table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(kFilterBits));
+      options.memtable_insert_with_hint_prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(0));
       if (family == Family::queue_item) {
         options.memtable_whole_key_filtering = true;
         options.memtable_prefix_bloom_size_ratio = 0.02;
       }
       break;
-    case Family::queue_due:
+    case Family::queue_due:  // most of it is gone before it is worth being made smaller
     case Family::queue_settled:
     case Family::queue_audit:
     case Family::queue_state:
       options.write_buffer_size = kWindowBuffer;
-      options.compression = rocksdb::kLZ4Compression;
+      options.memtable_insert_with_hint_prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(0));
       break;
     case Family::meta:
     case Family::slot_config:

@@ -91,8 +91,11 @@ Result<Enqueued> EnqueueBatch::known(const Engine::View& view, std::size_t item)
   if (!statuses_[entry].ok()) {
     return std::unexpected(view.translate(statuses_[entry], "look the item up"));
   }
-  const Result<ItemRecord> record = decode_item({found_[entry].data(), found_[entry].size()});
-  if (!record) return std::unexpected(view.in_folder(record.error()));
+  Result<ItemRecord> record = decode_item({found_[entry].data(), found_[entry].size()});
+  if (!record) return std::unexpected(view.in_folder(std::move(record.error())));
+  if (writer_.queue.of(items_[item].type).claimed.contains(items_[item].id)) {
+    record->state = ItemState::claimed;
+  }
   return repeated(*record, items_[item].digest);
 }
 

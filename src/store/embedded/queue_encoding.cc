@@ -248,25 +248,29 @@ Result<ClaimKey> decode_claim_key(std::string_view key) {
   return reader.done(std::move(claim));
 }
 
-std::string encode_claim(const std::vector<ItemId>& ids) {
+std::string encode_claim(const ClaimRecord& claim) {
   std::string out;
   put_number(out, kFormat);
-  put_number(out, static_cast<std::uint32_t>(ids.size()));
-  for (const ItemId& id : ids) put_text(out, id.str());
+  put_number(out, claim.token);
+  put_micros(out, claim.at);
+  put_number(out, static_cast<std::uint32_t>(claim.ids.size()));
+  for (const ItemId& id : claim.ids) put_text(out, id.str());
   return out;
 }
 
-Result<std::vector<ItemId>> decode_claim(std::string_view value) {
+Result<ClaimRecord> decode_claim(std::string_view value) {
   Reader reader("the record of a claim", value);
   reader.format();
-  std::vector<ItemId> ids;
+  ClaimRecord claim;
+  claim.token = reader.number<std::uint64_t>();
+  claim.at = reader.micros();
   const auto count = reader.number<std::uint32_t>();
   // Ends with the bytes, whatever the count says.
   for (std::uint32_t i = 0; i < count && !reader.at_end(); ++i) {
-    ids.push_back(reader.id<ItemId>(reader.text()));
+    claim.ids.push_back(reader.id<ItemId>(reader.text()));
   }
-  if (ids.size() != count) reader.refuse("is cut short");
-  return reader.done(std::move(ids));
+  if (claim.ids.size() != count) reader.refuse("is cut short");
+  return reader.done(std::move(claim));
 }
 
 std::string lease_key(const ItemType& type) { return kLeaseTag + type.str(); }

@@ -6,8 +6,13 @@
 //   queue_settled  type, NUL, settled us, id             -> kFormat state, scheduled, audit pages
 //   queue_audit    type, NUL, id, NUL, u32 page          -> audit entries, oldest first
 //   queue_state    't', type                             -> kFormat counts, newest token, claims
-//                  'c', type, NUL, u64 claim             -> kFormat ids
+//                  'c', type, NUL, u64 claim             -> kFormat token, time, ids
 //                  'l', type                             -> kFormat lease
+//
+// A claim is written once for all its items: it takes them out of queue_due and leaves their
+// records as they are. So an item whose record is READY and that is not in queue_due is CLAIMED, by
+// the newest claim that names it. Only an item that is claimed again, or whose trail is full, gets
+// a record that says so itself.
 //
 // The record stands in queue_due too, so that a claim reads one run of neighbours and looks no item
 // up; and contexts lie in the order of their time for the same reason. Audit entries stay in the
@@ -134,8 +139,15 @@ struct ClaimKey {
 };
 std::string claim_key(const ItemType& type, std::uint64_t claim);
 Result<ClaimKey> decode_claim_key(std::string_view key);
-std::string encode_claim(const std::vector<ItemId>& ids);
-Result<std::vector<ItemId>> decode_claim(std::string_view value);
+struct ClaimRecord {
+  FencingToken token = 0;
+  Instant at{};
+  std::vector<ItemId> ids;
+
+  friend bool operator==(const ClaimRecord&, const ClaimRecord&) = default;
+};
+std::string encode_claim(const ClaimRecord& claim);
+Result<ClaimRecord> decode_claim(std::string_view value);
 
 struct LeaseRecord {
   std::string node;  // empty = given back

@@ -143,7 +143,8 @@ TEST(QueueEncoding, states_claims_and_leases_come_back_as_they_went) {
     std::vector<ItemId> ids;
     for (std::uint64_t n = rng.below(10); n > 0; --n)
       ids.push_back(ItemId::trusted(random_id(rng)));
-    EXPECT_EQ(decode_claim(encode_claim(ids)), ids);
+    const ClaimRecord taken{.token = rng(), .at = random_instant(rng), .ids = ids};
+    EXPECT_EQ(decode_claim(encode_claim(taken)), taken);
     const ItemType type = ItemType::trusted(random_id(rng));
     EXPECT_EQ(decode_type_state_key(type_state_key(type)), type);
     const std::uint64_t number = rng();
@@ -228,8 +229,9 @@ TEST(QueueEncoding, decoders_are_total) {
   expect_total(encode_lease(random_lease(rng)),
                [](const std::string& bytes) { return decode_lease(bytes); });
   expect_total(encode_settled({}), [](const std::string& bytes) { return decode_settled(bytes); });
-  expect_total(encode_claim({ItemId::trusted("a"), ItemId::trusted("bc")}),
-               [](const std::string& bytes) { return decode_claim(bytes); });
+  expect_total(
+      encode_claim({.token = 7, .at = {}, .ids = {ItemId::trusted("a"), ItemId::trusted("bc")}}),
+      [](const std::string& bytes) { return decode_claim(bytes); });
   expect_total(claim_key(type, 7),
                [](const std::string& bytes) { return decode_claim_key(bytes); });
   const ItemTypeRecord record = random_type(rng);

@@ -25,10 +25,12 @@ class QueueIndex {
  public:
   // A claim of which not all items are settled.
   struct OpenClaim {
-    FencingToken token = 0;
-    Instant at{};
-    std::vector<ItemId> ids;  // those settled or claimed anew, too
-    std::size_t left = 0;     // still CLAIMED by it
+    ClaimRecord record;    // names those settled or claimed anew, too
+    std::size_t left = 0;  // still CLAIMED by it
+  };
+  struct Held {
+    ItemId id;
+    ItemRecord record;
   };
   struct Type {
     TypeState state;
@@ -36,8 +38,8 @@ class QueueIndex {
     // all that was ever taken from the front, whose traces RocksDB clears away only in time.
     std::string due_from;
     std::string settled_from;
-    std::unordered_map<ItemId, ItemRecord> claimed;
-    std::map<std::uint64_t, OpenClaim> claims;  // by number
+    std::unordered_map<ItemId, ItemRecord> claimed;  // as they are, which no record may say
+    std::map<std::uint64_t, OpenClaim> claims;       // by number
   };
   // What one committed step did to a type.
   struct Effect {
@@ -58,10 +60,13 @@ class QueueIndex {
 
   // Any thread.
   std::optional<Glance> glance(const ItemType& type) const;
+  std::optional<ItemRecord> claimed(const ItemType& type, const ItemId& id) const;
 
   // The writer's. Made when it is not there.
   Type& of(const ItemType& type);
   void apply(const ItemType& type, const Effect& effect);
+  void hold(Type& type, std::uint64_t claim, ClaimRecord record, std::vector<Held> items);
+  void let_go(Type& type, const std::vector<ItemId>& ids);
 
  private:
   using Types = std::map<ItemType, Type>;
@@ -69,10 +74,14 @@ class QueueIndex {
   static Result<Types> read_types(const Engine::View& view);
   static Result<void> read_claims(const Engine::View& view, Types& types);
 
-  // For `state` and `due_from` of the types and for the map itself; the writer alone changes them,
-  // and reads them without it.
+  // For `state`, `due_from` and `claimed` of the types and for the map itself; the writer alone
+  // changes them, and reads them without it.
   mutable std::mutex mutex_;
   Types types_;
 };
+
+// What claim number `number` makes of a READY item, when its trail has room for that; else nothing,
+// and false.
+bool claim_lightly(ItemRecord& record, std::uint64_t number, FencingToken token, Instant at);
 
 }  // namespace penstock::store::embedded

@@ -43,6 +43,23 @@ void QueueStep::move(const ItemType& type, const ItemId& id, ItemRecord& record,
   enter(type, id, record, move.at);
 }
 
+void QueueStep::claim(const ItemType& type, const ItemId& id, ItemRecord& record,
+                      std::uint64_t number, FencingToken token, Instant at) {
+  if (record.state == ItemState::ready && claim_lightly(record, number, token, at)) {
+    count_out(type, ItemState::ready);
+    ++effect(type).state.counts[static_cast<std::size_t>(ItemState::claimed)];
+    timed_key(type, record.due, id.str(), key_);
+    return remove_once(Family::queue_due, key_);
+  }
+  record.claimed = at;
+  record.token = token;
+  record.claim = number;
+  ++record.attempts;
+  const std::string batch_id = batch_name(number);
+  move(type, id, record,
+       {.to = ItemState::claimed, .action = AuditAction::claimed, .at = at, .batch_id = batch_id});
+}
+
 void QueueStep::leave(const ItemType& type, const ItemId& id, const ItemRecord& record) {
   count_out(type, record.state);
   if (record.state == ItemState::ready) {
@@ -95,9 +112,8 @@ void QueueStep::forget(const ItemType& type, const TimedKey& settled, const Sett
   }
 }
 
-void QueueStep::open_claim(const ItemType& type, std::uint64_t claim,
-                           const std::vector<ItemId>& ids) {
-  put(Family::queue_state, claim_key(type, claim), encode_claim(ids));
+void QueueStep::open_claim(const ItemType& type, std::uint64_t number, const ClaimRecord& claim) {
+  put(Family::queue_state, claim_key(type, number), encode_claim(claim));
 }
 
 void QueueStep::leave_claim(const ItemType& type, const ItemRecord& record) {

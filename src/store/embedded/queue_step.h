@@ -41,10 +41,14 @@ class QueueStep {
   // item becomes READY.
   void move(const ItemType& type, const ItemId& id, ItemRecord& record, const Move& move);
 
+  // From READY or CLAIMED to CLAIMED by claim number `number`.
+  void claim(const ItemType& type, const ItemId& id, ItemRecord& record, std::uint64_t number,
+             FencingToken token, Instant at);
+
   // A settled item, with all that belongs to it.
   void forget(const ItemType& type, const TimedKey& settled, const SettledItem& item);
 
-  void open_claim(const ItemType& type, std::uint64_t claim, const std::vector<ItemId>& ids);
+  void open_claim(const ItemType& type, std::uint64_t number, const ClaimRecord& claim);
   // `record` is CLAIMED no more, or by another claim; a claim without items goes.
   void leave_claim(const ItemType& type, const ItemRecord& record);
 

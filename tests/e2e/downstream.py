@@ -21,7 +21,6 @@ class Connection:
         self.sock = sock
         self.data = b""
         self.at = 0.0
-        self.answers = []  # (when, bytes): not sent yet
 
     def read(self):
         data, ancillary, _, _ = self.sock.recvmsg(1 << 16, 64)
@@ -57,11 +56,12 @@ class Counter:
         self.rules = {"status": 200}
         self.calls = []  # (when, key)
         self.kept = []  # whole requests, the first few
-        self.turned_away = 0
 
     def answer(self, connection, method, path, headers, body):
         if path == "/report":
             return 200, {}, json.dumps(self.report()).encode(), 0
+        if path == "/calls":
+            return 200, {}, json.dumps(self.calls).encode(), 0
         if path == "/kept":
             return 200, {}, json.dumps(self.kept).encode(), 0
         if path == "/rules":
@@ -156,6 +156,10 @@ class Downstream:
 
     def report(self):
         return self.ask("/report")
+
+    def calls(self):
+        """All of them: (when, key)."""
+        return self.ask("/calls")
 
     def kept(self):
         return self.ask("/kept")

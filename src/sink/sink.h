@@ -1,5 +1,6 @@
-// Port: where released work goes. A sink is asked for one hand-over at a time, answers at
-// once or later on a thread of its own, and never decides about pace, retries or states: it says what happened.
+// Port: where released work goes. A sink is asked for one hand-over at a time, answers at once or
+// later on a thread of its own, and never decides about pace, retries or states: it says what
+// happened.
 #pragma once
 
 #include <cstdint>

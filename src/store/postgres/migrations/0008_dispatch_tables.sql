@@ -50,7 +50,7 @@ CREATE TABLE dispatch_queue (
 -- dispatch_queue, and when the item came in, in dispatch_item: that is the whole story, and each
 -- transition is written once. The last row of an item that is not in dispatch_queue is its state.
 -- The key is the item's number, not its id: items that are settled together came in together, so the
--- b-tree is written in a few pages instead of all over, which is a third of the cost.
+-- b-tree is written in a few pages instead of all over.
 -- action: 1 CLAIMED (and lost to another claim), 2 DISPATCHED, 3 DISPATCH_FAILED, 4 RETURNED, 5 DEAD,
 -- 6 CANCELLED, 7 REDRIVEN, 8 DEAD because no retries were left when it was to be claimed.
 CREATE TABLE dispatch_audit (

@@ -25,8 +25,7 @@ $$;
 -- Writes the items that are new: item, place in the queue, one count for each type. `item_type` points
 -- into `types`; a due_us of null means that the item got no slot and is left out. The items of
 -- `must_be_new` (a slot was taken for them) refuse the batch when they are there, see
--- worth_repeating(). `trusted`: all are, since most items are new, and not looking is faster by a
--- quarter.
+-- worth_repeating(). `trusted`: all are; most items are new, and not looking is cheaper.
 -- Answers, for each item that was there, its place in the arrays, digest, scheduled time and state;
 -- null when all were new.
 CREATE FUNCTION enqueue_items(

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +24,8 @@ struct Handover {
   int retry_count = 0;    // failed attempts since it was enqueued or redriven
   std::string context;    // JSON
   Millis start_delay{0};  // only for sinks that can start work later by themselves
+  // It must be on its way within this time, or not at all: its turn in the pace has passed then.
+  std::optional<Micros> patience = {};
 };
 
 enum class SinkOutcome : std::uint8_t {
@@ -30,12 +33,14 @@ enum class SinkOutcome : std::uint8_t {
   failed,     // may work another time
   refused,    // never will
   slow_down,  // not now; nothing is wrong with the item
+  late,       // not sent, and nothing has happened: its patience had ended
 };
 
 struct SinkAnswer {
   SinkOutcome outcome = SinkOutcome::done;
   std::string detail;                // for people: "HTTP 503", "connection refused"
   std::optional<Millis> pause = {};  // of slow_down: how long it asks for
+  std::unique_ptr<Handover> unsent = {};  // of late: the item, for another turn
 };
 
 class Sink {

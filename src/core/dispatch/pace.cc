@@ -26,4 +26,9 @@ void Pace::forget_before(Instant instant) {
   while (!gone_.empty() && gone_.front() <= instant) gone_.pop_front();
 }
 
+void Pace::take_back(Instant at) noexcept {
+  const auto found = std::lower_bound(gone_.begin(), gone_.end(), at);
+  if (found != gone_.end() && *found == at) gone_.erase(found);
+}
+
 }  // namespace penstock::core

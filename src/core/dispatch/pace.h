@@ -39,6 +39,8 @@ class Pace {
   Instant next(Instant now) const noexcept;
   // One goes at `at`, which next() allowed and which is not before the last one.
   void record(Instant at);
+  // One that was recorded at `at` did not go after all.
+  void take_back(Instant at) noexcept;
 
   // A changed limit counts at once; what went before still counts.
   void set_limit(std::optional<PaceLimit> limit) noexcept { limit_ = limit; }

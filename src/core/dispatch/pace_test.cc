@@ -111,5 +111,18 @@ TEST(Pace, holds_through_random_changes_for_the_larger_of_both_limits) {
   EXPECT_LE(most_in_a_second(gone), 40);
 }
 
+TEST(Pace, forgets_what_did_not_go_after_all) {
+  const Instant start = from_epoch_millis(1'000'000);
+  Pace pace(PaceLimit{.per_second = 3, .burst = 3}, start);
+  Instant now = start + Seconds{5};
+  for (int i = 0; i < 3; ++i) pace.record(now + Micros{i});
+  EXPECT_GE(pace.next(now + Millis{10}), now + kPaceSpan);
+  pace.take_back(now + Micros{1});
+  pace.take_back(now + Micros{7});  // was never recorded
+  EXPECT_LT(pace.next(now + Millis{500}), now + Millis{510});
+  pace.record(pace.next(now + Millis{500}));
+  EXPECT_GE(pace.next(now + Millis{600}), now + kPaceSpan);
+}
+
 }  // namespace
 }  // namespace penstock::core

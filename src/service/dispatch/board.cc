@@ -101,7 +101,8 @@ std::optional<DispatchBoard::Sending> DispatchBoard::take(const core::ItemTypeSe
                               .retry_count = held.item.retry_count,
                               .context = std::move(held.item.context),
                               .start_delay = delay},
-                 .batch_id = std::move(held.batch_id)};
+                 .batch_id = std::move(held.batch_id),
+                 .taken = now};
 }
 
 void DispatchBoard::on_lease(const Result<std::optional<store::Lease>>& lease,
@@ -169,6 +170,7 @@ void DispatchBoard::on_answer(const ItemId& id, const std::string& batch_id, int
     case sink::SinkOutcome::refused:
       settlement.outcome = Outcome::refused;
       break;
+    case sink::SinkOutcome::late:  // on_late() is for these
     case sink::SinkOutcome::slow_down: {
       settlement.outcome = Outcome::give_back;
       const Millis pause =
@@ -179,6 +181,22 @@ void DispatchBoard::on_answer(const ItemId& id, const std::string& batch_id, int
     }
   }
   add_result(std::move(settlement), now);
+}
+
+void DispatchBoard::on_late(Sending&& sending, Instant now) {
+  --sending_;
+  pace_.take_back(sending.taken);
+  sink::Handover& item = sending.handover;
+  if (!lease_) {  // it is another's by now
+    known_.erase(item.id);
+    return;
+  }
+  held_.emplace(Key{now, order_++}, Held{{.id = std::move(item.id),
+                                          .scheduled = item.scheduled,
+                                          .retry_count = item.retry_count,
+                                          .attempts = item.attempt,
+                                          .context = std::move(item.context)},
+                                         std::move(sending.batch_id)});
 }
 
 void DispatchBoard::pause_until(Instant until, Instant now) {

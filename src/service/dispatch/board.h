@@ -41,6 +41,11 @@ inline constexpr std::size_t kSettleItemsMax = 1'000;  // in one call: some 20 m
 inline constexpr int kSettlesMax = 2;                  // on their way at once
 // Items are fetched this long before their time, and wait here: then they go on time.
 inline constexpr Millis kFetchAhead{200};
+// A hand-over is on its way so soon after its turn, or it takes another: less than what the pace's
+// span has beyond a second, so that the bound holds where the items arrive, however busy this
+// machine is.
+inline constexpr Millis kTurnMax{8};
+static_assert(kTurnMax < core::kPaceSpan - Seconds{1});
 // In a longer pause what is held goes back, for others to see and to cancel.
 inline constexpr Millis kHoldMax = Seconds{5};
 // After the store failed.
@@ -57,6 +62,7 @@ class DispatchBoard {
   struct Sending {
     sink::Handover handover;
     std::string batch_id;
+    Instant taken{};
   };
 
   DispatchBoard(ItemType type, std::uint64_t seed) : type_(std::move(type)), rng_(seed) {}
@@ -78,6 +84,8 @@ class DispatchBoard {
   void on_settled(bool worked, std::vector<store::Settlement>&& items, Instant now);
   void on_answer(const ItemId& id, const std::string& batch_id, int retry_count,
                  sink::SinkAnswer&& answer, const core::ItemTypeSettings& settings, Instant now);
+  // It was not sent, since its turn had passed: it takes another one.
+  void on_late(Sending&& sending, Instant now);
   // There may be items due sooner than was known.
   void on_news() noexcept { claim_at_ = Instant{}; }
 

@@ -387,6 +387,33 @@ TEST_F(Board, keeps_what_it_knows_over_a_gap_that_nobody_used) {
   EXPECT_EQ(board.held(), 0U);
 }
 
+TEST_F(Board, gives_another_turn_to_what_was_late) {
+  settings.max_per_second = 1;
+  const Instant now = kStart;
+  DispatchBoard board(kType, 1);
+  (void)board.turn(settings, now, false);
+  board.on_lease(std::optional(store::Lease{.token = 1, .fresh = true}), settings, now, now);
+  (void)board.turn(settings, now, false);
+  store::Claim claim{.batch_id = "b", .items = {}, .next_due = std::nullopt};
+  claim.items.push_back(
+      {.id = ItemId::trusted("x"), .scheduled = now, .attempts = 1, .context = "{}"});
+  board.on_claim(std::move(claim), 50, settings, now);
+  Instant at = now + Seconds{2};
+  Instant again = at + Seconds{5};
+  auto sending = board.take(settings, at, again);
+  ASSERT_TRUE(sending);
+  EXPECT_EQ(sending->taken, at);
+  board.on_late(std::move(*sending), at + Millis{20});
+  EXPECT_EQ(board.held(), 1U);
+  at += Millis{30};
+  sending = board.take(settings, at, again);
+  ASSERT_TRUE(sending) << "the turn that was missed is not counted";
+  EXPECT_EQ(sending->handover.context, "{}");
+  EXPECT_EQ(sending->handover.attempt, 1);
+  EXPECT_EQ(sending->batch_id, "b");
+  EXPECT_FALSE(board.take(settings, at, again));
+}
+
 TEST_F(Board, hands_a_pause_on_and_takes_it_over) {
   const Instant now = kStart;
   DispatchBoard board(kType, 1);

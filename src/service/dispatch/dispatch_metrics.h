@@ -13,6 +13,7 @@ struct DispatchMetrics {
   runtime::Counter& started;
   runtime::Counter& failures;
   runtime::Counter& slow_downs;
+  runtime::Counter& late_turns;
   runtime::Histogram& cycle;
   runtime::Histogram& lateness;
   runtime::Gauge& pace_used;

@@ -165,6 +165,16 @@ void Dispatcher::on(SettleAnswer&& answer, Instant now) {
 
 void Dispatcher::on(SinkReport&& report, Instant now) {
   --report.from->under_way;
+  if (report.answer.outcome == sink::SinkOutcome::late) {
+    metrics_.late_turns.add();
+    return board_.on_late({.handover = std::move(*report.answer.unsent),
+                           .batch_id = std::move(report.batch_id),
+                           .taken = report.taken},
+                          now);
+  }
+  ++rate_count_;
+  const Micros late = (report.taken + (parts_.wall.now() - now)) - report.scheduled;
+  metrics_.lateness.observe(std::max(0.0, std::chrono::duration<double>(late).count()));
   switch (report.answer.outcome) {
     case sink::SinkOutcome::done:
       metrics_.started.add();
@@ -175,6 +185,8 @@ void Dispatcher::on(SinkReport&& report, Instant now) {
       break;
     case sink::SinkOutcome::slow_down:
       metrics_.slow_downs.add();
+      break;
+    case sink::SinkOutcome::late:
       break;
   }
   board_.on_answer(report.id, report.batch_id, report.retry_count, std::move(report.answer),
@@ -264,19 +276,21 @@ void Dispatcher::send(DispatchBoard::Sending&& sending, Instant now) {
                              .pause = kNoSinkPause},
                             settings(), now);
   }
-  const Instant due = sending.handover.scheduled;
-  metrics_.lateness.observe(
-      std::max(0.0, std::chrono::duration<double>(parts_.wall.now() - due).count()));
-  ++rate_count_;
   ++active->under_way;
   ItemId id = sending.handover.id;
   const int retry_count = sending.handover.retry_count;
+  const Instant scheduled = sending.handover.scheduled;
+  if (settings().max_per_second) {
+    sending.handover.patience = kTurnMax - (parts_.steady.now() - sending.taken);
+  }
   active->sink->send(std::move(sending.handover),
                      [this, id = std::move(id), batch_id = std::move(sending.batch_id), retry_count,
-                      active](sink::SinkAnswer answer) mutable {
+                      scheduled, taken = sending.taken, active](sink::SinkAnswer answer) mutable {
                        post(SinkReport{.id = std::move(id),
                                        .batch_id = std::move(batch_id),
                                        .retry_count = retry_count,
+                                       .scheduled = scheduled,
+                                       .taken = taken,
                                        .answer = std::move(answer),
                                        .from = active});
                      });

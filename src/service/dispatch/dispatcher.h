@@ -89,6 +89,8 @@ class Dispatcher {
     ItemId id;
     std::string batch_id;
     int retry_count = 0;
+    Instant scheduled{};
+    Instant taken{};
     sink::SinkAnswer answer;
     ActiveSink* from = nullptr;
   };

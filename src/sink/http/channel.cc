@@ -45,7 +45,9 @@ void Channel::send(Handover&& item, Sink::Done&& done) {
   {
     const std::lock_guard lock(mutex_);
     if (!closed_) {
-      one.front().deadline = loop_.now() + timeout_;
+      const Micros now = loop_.now();
+      one.front().deadline = now + timeout_;
+      if (const auto patience = one.front().item.patience) one.front().send_by = now + *patience;
       wake = inbox_.empty();
       inbox_.splice(inbox_.end(), one);
     }
@@ -106,6 +108,21 @@ void Channel::finish(CallRef call, SinkAnswer&& result, Connection* reusable) {
     start_waiting();
   }
   answer(call, std::move(result));
+}
+
+void Channel::give_back(CallRef call, Connection& connection) {
+  // Later, since whoever gave it the call is not ready for another.
+  boost::asio::post(loop_.context(),
+                    [self = shared_from_this(), free = connection.shared_from_this()] {
+                      if (free->is_usable()) return self->release(*free);
+                      free->close();
+                      --self->connections_;
+                      self->start_waiting();
+                    });
+  call->connection.reset();
+  answer(call, {.outcome = SinkOutcome::late,
+                .detail = {},
+                .unsent = std::make_unique<Handover>(std::move(call->item))});
 }
 
 void Channel::answer(CallRef call, SinkAnswer&& result) {

@@ -28,6 +28,7 @@ struct Call {
   Handover item;
   Sink::Done done;
   Micros deadline{0};                      // on the loop's steady time
+  Micros send_by = Micros::max();          // the same; later it is not sent at all
   bool repeated = false;                   // its connection turned out to be dead already
   std::shared_ptr<Connection> connection;  // null while it waits for one
 };
@@ -56,6 +57,8 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void finish(CallRef call, SinkAnswer&& answer, Connection* reusable);
   // Nothing of the call reached the peer: it goes again, on a new connection. The old one is gone.
   void repeat(CallRef call);
+  // Its turn has passed, and nothing was written: the item goes back, the connection is free.
+  void give_back(CallRef call, Connection& connection);
   // A connection at rest was closed by the peer.
   void on_idle_closed(const Connection& connection);
 

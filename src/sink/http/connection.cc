@@ -145,6 +145,10 @@ void Connection::begin_call() {
 
 void Connection::send(CallRef call) {
   reused_ = state_ == State::free;
+  if (loop_.now() > call->send_by) {
+    state_ = State::free;
+    return channel_->give_back(call, *this);
+  }
   state_ = State::busy;
   call_ = call;
   answer_.restart();

@@ -332,6 +332,22 @@ TEST(HttpSink, counts_waiting_for_a_connection_as_time) {
   }
 }
 
+TEST(HttpSink, sends_nothing_whose_turn_has_passed) {
+  TestServer server;
+  TestSink sink(server.settings());
+  Handover late = handover();
+  late.patience = Micros{-1};
+  SinkAnswer answer = sink.ask(std::move(late));
+  EXPECT_EQ(answer.outcome, SinkOutcome::late);
+  ASSERT_NE(answer.unsent, nullptr);
+  EXPECT_EQ(answer.unsent->id, handover().id);
+  EXPECT_EQ(answer.unsent->context, handover().context);
+  answer.unsent->patience = Seconds{10};
+  EXPECT_EQ(sink.ask(std::move(*answer.unsent)).outcome, SinkOutcome::done);
+  EXPECT_EQ(server.requests().size(), 1U);
+  EXPECT_EQ(server.connections(), 1U) << "the connection was of use";
+}
+
 TEST(HttpSink, answers_everything_when_it_ends) {
   TestServer silent([](Peer& peer, int) { peer.wait_for_end(); });
   core::SinkSettings settings = http_settings(silent.url());

@@ -159,6 +159,11 @@ TEST_F(QueueFaults, a_failed_enqueue_leaves_neither_item_nor_slot) {
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error().kind, ErrorKind::unavailable);
   }
+  // Had the failed charges been kept, the window would look full, which needs no write to say.
+  NewItem now_or_never = item("n", /*slot=*/true);
+  now_or_never.slot->max_delay = Millis{0};
+  EXPECT_EQ(queue().enqueue({&now_or_never, 1}, std::nullopt)[0].error().kind,
+            ErrorKind::unavailable);
   EXPECT_EQ(queue().summary(kType)->counts[0], 1U);
   EXPECT_EQ(enqueue({"known"})[0]->result, EnqueueResult::same) << "needs no write";
   heal();

@@ -226,6 +226,18 @@ TEST_F(QueueFaults, one_sync_makes_a_batch_durable) {
   expect_sound();
 }
 
+TEST_F(QueueFaults, finds_what_comes_in_before_what_was_claimed) {
+  enqueue({"b"});
+  ASSERT_EQ(claim(1, 10)->items.size(), 1U);
+  NewItem earlier = item("a");
+  earlier.due = kStart - Seconds{1};
+  ASSERT_TRUE(queue().enqueue({&earlier, 1}, std::nullopt)[0]);
+  EXPECT_EQ(queue().summary(kType)->oldest_due, earlier.due);
+  EXPECT_EQ(claim(1, 10)->items.size(), 1U);
+  ASSERT_TRUE((*settle(1, {"b"}, Outcome::give_back))[0]);
+  EXPECT_EQ(claim(1, 10)->items.size(), 1U);
+}
+
 // A story long enough to leave its record, over a restart, and nothing of it stays.
 TEST_F(QueueFaults, keeps_a_long_audit_in_pages_and_forgets_them) {
   enqueue({"a"});

@@ -3,7 +3,7 @@
 
 #include "store/conformance/policy_suite.h"
 #include "store/conformance/slot_suite.h"
-#include "store/embedded/embedded_harness.h"
+#include "store/embedded/test_harness.h"
 
 namespace penstock::store::conformance {
 namespace {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "store/conformance/queue_suite.h"
-#include "store/embedded/embedded_harness.h"
+#include "store/embedded/test_harness.h"
 
 namespace penstock::store::conformance {
 namespace {

@@ -159,6 +159,11 @@ TEST_F(QueueFaults, a_failed_enqueue_leaves_neither_item_nor_slot) {
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error().kind, ErrorKind::unavailable);
   }
+  // Had the failed charges been kept, the window would look full, which needs no write to say.
+  NewItem now_or_never = item("n", /*slot=*/true);
+  now_or_never.slot->max_delay = Millis{0};
+  EXPECT_EQ(queue().enqueue({&now_or_never, 1}, std::nullopt)[0].error().kind,
+            ErrorKind::unavailable);
   EXPECT_EQ(queue().summary(kType)->counts[0], 1U);
   EXPECT_EQ(enqueue({"known"})[0]->result, EnqueueResult::same) << "needs no write";
   heal();
@@ -219,6 +224,18 @@ TEST_F(QueueFaults, one_sync_makes_a_batch_durable) {
   EXPECT_EQ(syncs([&] { EXPECT_TRUE(settle(1, ids)); }), 0) << "nothing claimed";
   EXPECT_EQ(syncs([&] { EXPECT_EQ(queue().forget(kType, kStart + Seconds{1}, 500), 200U); }), 1);
   expect_sound();
+}
+
+TEST_F(QueueFaults, finds_what_comes_in_before_what_was_claimed) {
+  enqueue({"b"});
+  ASSERT_EQ(claim(1, 10)->items.size(), 1U);
+  NewItem earlier = item("a");
+  earlier.due = kStart - Seconds{1};
+  ASSERT_TRUE(queue().enqueue({&earlier, 1}, std::nullopt)[0]);
+  EXPECT_EQ(queue().summary(kType)->oldest_due, earlier.due);
+  EXPECT_EQ(claim(1, 10)->items.size(), 1U);
+  ASSERT_TRUE((*settle(1, {"b"}, Outcome::give_back))[0]);
+  EXPECT_EQ(claim(1, 10)->items.size(), 1U);
 }
 
 // A story long enough to leave its record, over a restart, and nothing of it stays.

@@ -38,8 +38,8 @@ enum class SinkOutcome : std::uint8_t {
 
 struct SinkAnswer {
   SinkOutcome outcome = SinkOutcome::done;
-  std::string detail;                // for people: "HTTP 503", "connection refused"
-  std::optional<Millis> pause = {};  // of slow_down: how long it asks for
+  std::string detail;                     // for people: "HTTP 503", "connection refused"
+  std::optional<Millis> pause = {};       // of slow_down: how long it asks for
   std::unique_ptr<Handover> unsent = {};  // of late: the item, for another turn
 };
 

@@ -333,19 +333,26 @@ TEST(HttpSink, counts_waiting_for_a_connection_as_time) {
 }
 
 TEST(HttpSink, sends_nothing_whose_turn_has_passed) {
-  TestServer server;
-  TestSink sink(server.settings());
-  Handover late = handover();
+  std::atomic<int> requests{0};
+  TestServer server([&](Peer& peer, int) {
+    while (peer.receive()) {
+      ++requests;
+      peer.send(kOk);
+    }
+  });
+  TestSink sink(http_settings(server.url()));
+  Handover late = handover("x", "[5]");
   late.patience = Micros{-1};
   SinkAnswer answer = sink.ask(std::move(late));
   EXPECT_EQ(answer.outcome, SinkOutcome::late);
   ASSERT_NE(answer.unsent, nullptr);
-  EXPECT_EQ(answer.unsent->id, handover().id);
-  EXPECT_EQ(answer.unsent->context, handover().context);
-  answer.unsent->patience = Seconds{10};
-  EXPECT_EQ(sink.ask(std::move(*answer.unsent)).outcome, SinkOutcome::done);
-  EXPECT_EQ(server.requests().size(), 1U);
-  EXPECT_EQ(server.connections(), 1U) << "the connection was of use";
+  EXPECT_EQ(answer.unsent->id.str(), "x");
+  EXPECT_EQ(answer.unsent->context, "[5]");
+  EXPECT_EQ(requests, 0);
+  answer.unsent->patience = Seconds{60};
+  EXPECT_EQ(told(sink.ask(std::move(*answer.unsent))), "done: HTTP 200");
+  EXPECT_EQ(requests, 1);
+  EXPECT_EQ(server.connections(), 1) << "the connection was of use";
 }
 
 TEST(HttpSink, answers_everything_when_it_ends) {

@@ -24,7 +24,8 @@ def test_every_item_has_one_effect_whatever_crashes(shared_nodes, postgres, down
     print(f"\n{ITEMS} enqueued in {time.time() - started:.1f} s")
     put_type(daemons[1], downstream, {"concurrency": 64}, maxPerSecond=PER_SECOND, batchSize=1_000,
              maxDispatchRetries=20)
-    began, kills, restarted = time.monotonic(), 0, False
+    began = killed = time.monotonic()
+    kills, restarted = 0, False
 
     def settled():
         for daemon in daemons:
@@ -36,16 +37,18 @@ def test_every_item_has_one_effect_whatever_crashes(shared_nodes, postgres, down
 
     while settled() < ITEMS:
         assert time.monotonic() - began < 300, f"{settled()} of {ITEMS} after five minutes"
-        time.sleep(KILL_EVERY if settled() < ITEMS - 2 * KILL_EVERY * PER_SECOND else 0.5)
-        if settled() < ITEMS - KILL_EVERY * PER_SECOND:
-            victim = chance.randrange(3)
-            daemons[victim].kill()
-            kills += 1
-            if kills == 3 and not restarted:
-                restarted = True
-                postgres.kill()
-                postgres.start()
-            daemons[victim] = shared_nodes.start()
+        time.sleep(0.5)
+        if time.monotonic() - killed < KILL_EVERY or settled() > ITEMS - KILL_EVERY * PER_SECOND:
+            continue
+        killed = time.monotonic()
+        kills += 1
+        victim = chance.randrange(3)
+        daemons[victim].kill()
+        if kills == 3:
+            restarted = True
+            postgres.kill()
+            postgres.start()
+        daemons[victim] = shared_nodes.start()
     took = time.monotonic() - began
     report = downstream.report()
     total = counts(daemons[0])

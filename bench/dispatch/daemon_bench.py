@@ -74,7 +74,8 @@ def wait_for(url, wanted, seconds):
 
 
 def drain(build, env, name):
-    with Penstock(build, "--log-level", "warn", env=env) as url:
+    with Penstock(build, "--log-level", "warn", env=env) as daemon:
+        url = daemon.url
         put_type(url, enabled=False)
         came = enqueue(url, [f"item-{i:07d}" for i in range(ITEMS)], instant(time.time()))
         began = time.monotonic()
@@ -104,7 +105,8 @@ def measure_drain(build):
 def measure_pace(build):
     for pace, seconds in ((50, 15), (500, 15), (5_000, 12)):
         downstream = Downstream()
-        with Penstock(build, "--log-level", "warn") as url:
+        with Penstock(build, "--log-level", "warn") as daemon:
+            url = daemon.url
             put_type(url, enabled=False)
             items = pace * seconds
             enqueue(url, [f"item-{i}" for i in range(items)], instant(time.time()))
@@ -122,7 +124,8 @@ def measure_pace(build):
 
 def measure_lateness(build):
     downstream = Downstream()
-    with Penstock(build, "--log-level", "warn") as url:
+    with Penstock(build, "--log-level", "warn") as daemon:
+        url = daemon.url
         put_type(url, sink={"type": "http", "url": downstream.url, "concurrency": 64})
         begin = time.time() + 5
         due = {f"item-{i}": begin + i / 200 for i in range(4_000)}

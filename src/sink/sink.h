@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,9 +37,9 @@ enum class SinkOutcome : std::uint8_t {
 
 struct SinkAnswer {
   SinkOutcome outcome = SinkOutcome::done;
-  std::string detail;                     // for people: "HTTP 503", "connection refused"
-  std::optional<Millis> pause = {};       // of slow_down: how long it asks for
-  std::unique_ptr<Handover> unsent = {};  // of late: the item, for another turn
+  std::string detail;                   // for people: "HTTP 503", "connection refused"
+  std::optional<Millis> pause = {};     // of slow_down: how long it asks for
+  std::optional<Handover> unsent = {};  // of late: the item, for another turn
 };
 
 class Sink {

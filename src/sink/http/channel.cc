@@ -120,9 +120,7 @@ void Channel::give_back(CallRef call, Connection& connection) {
                       self->start_waiting();
                     });
   call->connection.reset();
-  answer(call, {.outcome = SinkOutcome::late,
-                .detail = {},
-                .unsent = std::make_unique<Handover>(std::move(call->item))});
+  answer(call, {.outcome = SinkOutcome::late, .detail = {}, .unsent = std::move(call->item)});
 }
 
 void Channel::answer(CallRef call, SinkAnswer&& result) {

@@ -345,7 +345,7 @@ TEST(HttpSink, sends_nothing_whose_turn_has_passed) {
   late.patience = Micros{-1};
   SinkAnswer answer = sink.ask(std::move(late));
   EXPECT_EQ(answer.outcome, SinkOutcome::late);
-  ASSERT_NE(answer.unsent, nullptr);
+  ASSERT_TRUE(answer.unsent);
   EXPECT_EQ(answer.unsent->id.str(), "x");
   EXPECT_EQ(answer.unsent->context, "[5]");
   EXPECT_EQ(requests, 0);

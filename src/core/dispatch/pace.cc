@@ -28,7 +28,9 @@ void Pace::forget_before(Instant instant) {
 
 void Pace::take_back(Instant at) noexcept {
   const auto found = std::lower_bound(gone_.begin(), gone_.end(), at);
-  if (found != gone_.end() && *found == at) gone_.erase(found);
+  if (found == gone_.end() || *found != at) return;
+  gone_.erase(found);
+  if (limit_) even_ -= interval();
 }
 
 }  // namespace penstock::core

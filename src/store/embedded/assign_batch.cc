@@ -108,11 +108,20 @@ const Result<Assignment>& AssignBatch::decide(const Engine::View& view, std::siz
     answers_.push_back(Assignment{.slot = answers_[entry.answer]->slot});
     return answers_.back();
   }
-  const bool is_new = statuses_[index].IsNotFound();
+  const bool replaces = !statuses_[index].IsNotFound();
+  if (replaces) {
+    Result<Assignment> held = known(view, requests_[request], index);
+    if (!held || !is_over(held->slot)) {
+      answers_.push_back(std::move(held));
+      if (answers_.back()) entry = {.answer = answers_.size() - 1};
+      return answers_.back();
+    }
+  }
   WindowRecords source(view);
-  answers_.push_back(is_new ? place(source, requests_[request], now)
-                            : known(view, requests_[request], index));
-  if (answers_.back()) entry = {.answer = answers_.size() - 1, .fresh = is_new};
+  answers_.push_back(place(source, requests_[request], now));
+  if (answers_.back()) {
+    entry = {.answer = answers_.size() - 1, .fresh = true, .replaces = replaces};
+  }
   return answers_.back();
 }
 
@@ -149,13 +158,16 @@ Result<Assignment> AssignBatch::place(WindowSource& source, const SlotRequest& r
                             format_instant(requested + request.max_delay)));
   }
   const core::Placement& placement = **placed;
+  std::optional<Instant> confirm_by;
+  if (request.ttl) confirm_by = now + *request.ttl;
   return Assignment{.slot = {.event = request.event,
                              .config_name = request.config_name,
                              .config_version = config.version,
                              .requested = requested,
                              .window_start = placement.window_start,
                              .scheduled = placement.scheduled,
-                             .created = now},
+                             .created = now,
+                             .confirm_by = confirm_by},
                     .fresh = true,
                     .depth = placement.depth};
 }
@@ -190,20 +202,43 @@ Result<void> AssignBatch::put(const Engine::View& view, rocksdb::WriteBatch& bat
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     if (!entries_[i].fresh) continue;
     any = true;
-    encode_slot(answers_[entries_[i].answer]->slot, value_);
-    const rocksdb::Status status = batch.Put(view.family(Family::event_slot), keys_[i], value_);
-    if (!status.ok()) return std::unexpected(view.translate(status, "write"));
+    if (Result<void> done = put_slot(view, i, batch); !done) return done;
   }
   if (!any) return {};
-  rocksdb::Status status;
-  writer_.windows.each_changed([&](const PoolName& pool, Millis size, core::WindowIndex window,
-                                   std::uint32_t used) {
-    if (!status.ok()) return;
-    status = batch.Put(view.family(Family::slot_window),
-                       window_key(pool, size, core::window_start(window, size)), encode_used(used));
-  });
+  return put_windows(view, writer_.windows, batch);
+}
+
+Result<void> AssignBatch::put_slot(const Engine::View& view, std::size_t entry,
+                                   rocksdb::WriteBatch& batch) {
+  const Slot& slot = answers_[entries_[entry].answer]->slot;
+  if (entries_[entry].replaces) {
+    if (Result<void> done = give_back(view, entry, slot.created); !done) return done;
+  }
+  encode_slot(slot, value_);
+  rocksdb::Status status = batch.Put(view.family(Family::event_slot), keys_[entry], value_);
+  if (status.ok() && slot.confirm_by) {
+    writer_.terms_from = std::min(writer_.terms_from, *slot.confirm_by);
+    status = batch.Put(view.family(Family::slot_term), term_key(*slot.confirm_by, slot.event),
+                       encode_term());
+  }
   if (!status.ok()) return std::unexpected(view.translate(status, "write"));
   return {};
+}
+
+// A slot that kept its place takes it along when its record goes: nobody else would give it back.
+// Not while its window lasts, since its time may have been used; that window then counts one too
+// many for good, which is the safe side.
+Result<void> AssignBatch::give_back(const Engine::View& view, std::size_t entry, Instant now) {
+  const std::string_view value(found_[entry].data(), found_[entry].size());
+  if (!holds_place(value)) return {};
+  const Result<Slot> old = decode_slot(answers_[entries_[entry].answer]->slot.event, value);
+  if (!old) return std::unexpected(view.in_folder(old.error()));
+  const Result<Timeline> timeline = writer_.timelines.of(view, *old);
+  if (!timeline) return std::unexpected(timeline.error());
+  if (now < old->window_start + timeline->size) return {};
+  WindowRecords source(view);
+  return writer_.windows.give_back(timeline->pool, timeline->size,
+                                   core::window_of(old->window_start, timeline->size), source);
 }
 
 void AssignBatch::end(bool committed) {

@@ -50,6 +50,7 @@ class AssignBatch {
   struct Entry {
     std::size_t answer = kNone;  // the one that showed its slot first
     bool fresh = false;          // that slot is new
+    bool replaces = false;       // and takes the place of one that is over
   };
 
   void sort_events();
@@ -58,6 +59,8 @@ class AssignBatch {
                            std::size_t entry) const;
   Result<Assignment> place(WindowSource& source, const SlotRequest& request, Instant now);
   Result<const core::SlotConfig*> config_for(const SlotRequest& request);
+  Result<void> put_slot(const Engine::View& view, std::size_t entry, rocksdb::WriteBatch& batch);
+  Result<void> give_back(const Engine::View& view, std::size_t entry, Instant now);
   Result<void> write(const Engine::View& view);
   void forget();
 

@@ -13,6 +13,7 @@ const auto kDurable = testing::Values(Subject{"durable", fresh_durable});
 const auto kRelaxed = testing::Values(Subject{"relaxed", fresh_relaxed});
 
 INSTANTIATE_TEST_SUITE_P(Embedded, SlotSuite, kDurable, name_of);
+INSTANTIATE_TEST_SUITE_P(Embedded, SlotLifeSuite, kDurable, name_of);
 INSTANTIATE_TEST_SUITE_P(Embedded, RetentionSuite, kDurable, name_of);
 INSTANTIATE_TEST_SUITE_P(Embedded, ConcurrencySuite, kDurable, name_of);
 INSTANTIATE_TEST_SUITE_P(Embedded, DifferentialSuite, kRelaxed, name_of);

@@ -3,11 +3,14 @@
 #include <rocksdb/iterator.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <utility>
 
 #include "base/check.h"
 #include "core/slots/placement.h"
 #include "store/embedded/encoding.h"
+#include "store/embedded/records.h"
 
 namespace penstock::store::embedded {
 namespace {
@@ -24,26 +27,6 @@ Result<core::Slot> slot_at(const Engine::View& view, const rocksdb::Iterator& ro
 }
 
 }  // namespace
-
-Result<EmbeddedRetention::Timeline> EmbeddedRetention::timeline_of(const Engine::View& view,
-                                                                   const core::Slot& slot) {
-  const auto [known, added] = timelines_.try_emplace({slot.config_name, slot.config_version});
-  if (!added) return known->second;
-  const std::string key = config_key(slot.config_name, slot.config_version);
-  std::string value;
-  const rocksdb::Status status =
-      view.db().Get(rocksdb::ReadOptions(), view.family(Family::slot_config), key, &value);
-  Result<core::SlotConfig> config =
-      status.ok() ? decode_config(key, value)
-                  : Result<core::SlotConfig>(
-                        std::unexpected(view.translate(status, "read the config of a slot")));
-  if (!config) {
-    timelines_.erase(known);
-    return std::unexpected(std::move(config.error()));
-  }
-  known->second = {config->pool, config->window_size};
-  return known->second;
-}
 
 Result<EmbeddedRetention::Page> EmbeddedRetention::read(const EventId& after, std::size_t limit,
                                                         Instant bound) {
@@ -62,10 +45,15 @@ Result<EmbeddedRetention::Page> EmbeddedRetention::read(const EventId& after, st
     if (!slot) return std::unexpected(std::move(slot.error()));
     page.last = slot->event;
     if (slot->window_start >= bound) continue;
-    Result<Timeline> timeline = timeline_of(*view, *slot);
+    Result<Timeline> timeline = timelines_.of(*view, *slot);
     if (!timeline) return std::unexpected(std::move(timeline.error()));
     if (slot->window_start + timeline->size > bound) continue;
-    page.old.push_back({std::move(*slot), std::move(*timeline)});
+    // The others stay as they are once their window has ended, but for being confirmed.
+    const bool may_change = slot->confirm_by || is_over(*slot);
+    page.old.push_back({.slot = std::move(*slot),
+                        .timeline = std::move(*timeline),
+                        .record = may_change ? rows->value().ToString() : std::string(),
+                        .counted = holds_place(rows->value().ToStringView())});
   }
   if (!rows->status().ok()) {
     return std::unexpected(view->translate(rows->status(), "read the slots"));
@@ -74,10 +62,21 @@ Result<EmbeddedRetention::Page> EmbeddedRetention::read(const EventId& after, st
   return page;
 }
 
-Result<std::size_t> EmbeddedRetention::forget(const std::vector<OldSlot>& old) {
-  std::map<std::pair<Timeline, Instant>, std::uint32_t> given_back;
-  for (const OldSlot& each : old) ++given_back[{each.timeline, each.slot.window_start}];
+Result<void> EmbeddedRetention::drop_changed(const Engine::View& view, std::vector<OldSlot>& old) {
+  rocksdb::Status failure;
+  std::erase_if(old, [&](const OldSlot& each) {
+    if (each.record.empty() || !failure.ok()) return false;
+    std::string record;
+    const rocksdb::Status status = view.db().Get(
+        rocksdb::ReadOptions(), view.family(Family::event_slot), each.slot.event.str(), &record);
+    if (!status.ok() && !status.IsNotFound()) failure = status;
+    return record != each.record;
+  });
+  if (!failure.ok()) return std::unexpected(view.translate(failure, "read the slots"));
+  return {};
+}
 
+Result<std::size_t> EmbeddedRetention::forget(std::vector<OldSlot>& old) {
   const std::lock_guard lock(writer_.mutex);
   if (Result<void> ready = writer_.ready(); !ready) return std::unexpected(ready.error());
   const Result<Engine::View> view = writer_.engine.view();
@@ -87,8 +86,17 @@ Result<std::size_t> EmbeddedRetention::forget(const std::vector<OldSlot>& old) {
   const auto note = [&](const rocksdb::Status& next) {
     if (status.ok()) status = next;
   };
+  if (Result<void> same = drop_changed(*view, old); !same) return std::unexpected(same.error());
+  if (old.empty()) return 0;
+  std::map<std::pair<Timeline, Instant>, std::uint32_t> given_back;
   for (const OldSlot& each : old) {
-    note(batch.Delete(view->family(Family::event_slot), each.slot.event.str()));
+    const core::Slot& slot = each.slot;
+    note(batch.Delete(view->family(Family::event_slot), slot.event.str()));
+    if (slot.status == SlotStatus::assigned && slot.confirm_by) {
+      note(batch.SingleDelete(view->family(Family::slot_term),
+                              term_key(*slot.confirm_by, slot.event)));
+    }
+    if (each.counted) ++given_back[{each.timeline, slot.window_start}];
   }
   std::size_t emptied = 0;
   for (const auto& [window, count] : given_back) {

@@ -3,11 +3,11 @@
 // time.
 #pragma once
 
-#include <map>
 #include <mutex>
-#include <utility>
+#include <string>
 #include <vector>
 
+#include "store/embedded/timelines.h"
 #include "store/embedded/writer.h"
 #include "store/slot_retention.h"
 
@@ -21,15 +21,11 @@ class EmbeddedRetention final : public SlotRetention {
                             const std::function<bool()>& should_stop) override;
 
  private:
-  // The timeline that a version of a config places on.
-  struct Timeline {
-    PoolName pool;
-    Millis size{0};
-    friend auto operator<=>(const Timeline&, const Timeline&) = default;
-  };
   struct OldSlot {
     core::Slot slot;
     Timeline timeline;
+    std::string record;  // of a slot that may still change
+    bool counted = true;
   };
   struct Page {
     std::vector<OldSlot> old;
@@ -38,13 +34,14 @@ class EmbeddedRetention final : public SlotRetention {
   };
 
   Result<Page> read(const EventId& after, std::size_t limit, Instant bound);
-  Result<Timeline> timeline_of(const Engine::View& view, const core::Slot& slot);
-  // Gives how many windows hold nothing any more.
-  Result<std::size_t> forget(const std::vector<OldSlot>& old);
+  // Takes out those that changed since they were read: they are for the next run.
+  Result<void> drop_changed(const Engine::View& view, std::vector<OldSlot>& old);
+  // Gives how many windows hold nothing any more. `old` keeps those that are gone.
+  Result<std::size_t> forget(std::vector<OldSlot>& old);
 
   Writer& writer_;
-  std::mutex running_;                                                 // held for a whole run
-  std::map<std::pair<ConfigName, std::int64_t>, Timeline> timelines_;  // guarded by running_
+  std::mutex running_;   // held for a whole run
+  Timelines timelines_;  // guarded by running_
 };
 
 }  // namespace penstock::store::embedded

@@ -12,6 +12,11 @@ namespace {
 constexpr std::uint64_t kMillisEnd = static_cast<std::uint64_t>(
     to_epoch_millis(kInstantEnd + core::kMaxDelayMax + core::kWindowSizeMax));
 
+// Marks beside the status of a slot; records older than them have neither.
+constexpr std::uint8_t kHasTerm = 0x80;  // the instant to confirm by stands at the end
+constexpr std::uint8_t kPlaceKept = 0x40;
+constexpr std::uint8_t kStatusBits = 0x3f;
+
 void put_millis(std::string& out, Instant instant) {
   put_number(out, static_cast<std::uint64_t>(to_epoch_millis(instant)));
 }
@@ -48,6 +53,11 @@ class Reader : public ByteReader {
     return id<AnyId>(text_to_nul());
   }
 
+  template <class AnyId>
+  AnyId id_to_end() {
+    return id<AnyId>(rest());
+  }
+
  private:
   template <class AnyId>
   AnyId id(std::string_view text) {
@@ -75,34 +85,81 @@ Result<std::uint32_t> decode_schema(std::string_view value) {
   return reader.done(version);
 }
 
-void encode_slot(const Slot& slot, std::string& out) {
+void encode_slot(const Slot& slot, std::string& out, bool place_kept) {
+  auto status = static_cast<std::uint8_t>(slot.status);
+  if (slot.confirm_by) status |= kHasTerm;
+  if (place_kept) status |= kPlaceKept;
   out.clear();
   put_number(out, kFormat);
-  put_number(out, static_cast<std::uint8_t>(slot.status));
+  put_number(out, status);
   put_millis(out, slot.requested);
   put_millis(out, slot.window_start);
   put_millis(out, slot.scheduled);
   put_micros(out, slot.created);
   put_number(out, static_cast<std::uint32_t>(slot.config_version));
   put_text(out, slot.config_name.str());
+  if (slot.confirm_by) put_micros(out, *slot.confirm_by);
 }
 
 Result<Slot> decode_slot(const EventId& event, std::string_view value) {
   Reader reader("the slot record", value);
   reader.format();
   Slot slot;
-  const auto status = reader.number<std::uint8_t>();
-  if (status > static_cast<std::uint8_t>(SlotStatus::expired))
-    reader.refuse("has an unknown status");
+  const auto marks = reader.number<std::uint8_t>();
+  const std::uint8_t status = marks & kStatusBits;
   slot.status = static_cast<SlotStatus>(status);
+  if (status > static_cast<std::uint8_t>(SlotStatus::expired) ||
+      ((marks & kPlaceKept) != 0 && slot.status != SlotStatus::expired)) {
+    reader.refuse("has an unknown status");
+  }
   slot.requested = reader.millis();
   slot.window_start = reader.millis();
   slot.scheduled = reader.millis();
   slot.created = reader.micros();
   slot.config_version = reader.number<std::uint32_t>();
   slot.config_name = reader.id<ConfigName>();
+  if ((marks & kHasTerm) != 0) slot.confirm_by = reader.micros();
   slot.event = event;
   return reader.done(std::move(slot));
+}
+
+bool holds_place(std::string_view value) noexcept {
+  if (value.size() < 2) return false;
+  const auto marks = static_cast<std::uint8_t>(value[1]);
+  switch (static_cast<SlotStatus>(marks & kStatusBits)) {
+    case SlotStatus::assigned:
+    case SlotStatus::confirmed:
+      return true;
+    case SlotStatus::released:
+      return false;
+    case SlotStatus::expired:
+      return (marks & kPlaceKept) != 0;
+  }
+  return false;
+}
+
+std::string term_key(Instant confirm_by) {
+  std::string out;
+  put_sorted_micros(out, confirm_by);
+  return out;
+}
+
+std::string term_key(Instant confirm_by, const EventId& event) {
+  return term_key(confirm_by) + event.str();
+}
+
+Result<TermKey> decode_term_key(std::string_view key) {
+  Reader reader("the key of a term", key);
+  TermKey term;
+  term.confirm_by = reader.sorted_micros();
+  term.event = reader.id_to_end<EventId>();
+  return reader.done(std::move(term));
+}
+
+std::string encode_term() {
+  std::string out;
+  put_number(out, kFormat);
+  return out;
 }
 
 std::string window_key(const PoolName& pool) {

@@ -6,6 +6,7 @@
 //
 //   meta         "schema_version"                                -> kFormat u32
 //   event_slot   event id                                        -> kFormat status times config
+//   term? slot_term    confirm-by us, event id; ASSIGNED slots that have a term -> kFormat
 //   slot_window  u8 length, pool, u64 size ms, u64 start ms      -> kFormat u32 used
 //   slot_config  name, NUL, u64 ~version (newest version first)  -> kFormat config
 //   throttle_policy: policy_encoding.h
@@ -29,16 +30,32 @@ namespace penstock::store::embedded {
 //   1  slots and their configs
 //   2  throttle policies (a family of their own, empty in an older folder)
 //   3  dispatch (families of its own, empty in an older folder)
-inline constexpr std::uint32_t kSchemaVersion = 3;
+//   4  slots that must be confirmed (a family of their own, and marks in the status of a slot)
+inline constexpr std::uint32_t kSchemaVersion = 4;
 inline constexpr std::string_view kSchemaKey = "schema_version";
 
 std::string encode_schema(std::uint32_t version);
 Result<std::uint32_t> decode_schema(std::string_view value);
 
 // `out` is replaced, so that one buffer serves a whole batch. The event is the key and not
-// repeated.
-void encode_slot(const Slot& slot, std::string& out);
+// repeated. `place_kept` marks a slot that EXPIRED after its window had begun: the window still
+// counts it.
+void encode_slot(const Slot& slot, std::string& out, bool place_kept = false);
 Result<Slot> decode_slot(const EventId& event, std::string_view value);
+// Whether a window counts the slot of this record, which decode_slot accepts.
+bool holds_place(std::string_view value) noexcept;
+
+struct TermKey {
+  Instant confirm_by{};
+  EventId event;
+
+  friend bool operator==(const TermKey&, const TermKey&) = default;
+};
+
+std::string term_key(Instant confirm_by);  // before all keys of that instant
+std::string term_key(Instant confirm_by, const EventId& event);
+Result<TermKey> decode_term_key(std::string_view key);
+std::string encode_term();
 
 struct WindowKey {
   PoolName pool;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,10 @@ Slot random_slot(Rng& rng) {
           .window_start = random_instant(rng),
           .scheduled = random_instant(rng) + core::kMaxDelayMax,
           .created = random_instant(rng) + Micros{rng.between(0, 999)},
-          .status = static_cast<SlotStatus>(rng.below(4))};
+          .status = static_cast<SlotStatus>(rng.below(4)),
+          .confirm_by = rng.below(2) == 0
+                            ? std::nullopt
+                            : std::optional(random_instant(rng) + Micros{rng.between(0, 999)})};
 }
 
 core::SlotConfig random_config(Rng& rng) {
@@ -77,6 +81,76 @@ TEST(Encoding, slots_come_back_as_they_went) {
     ASSERT_TRUE(back) << back.error().what;
     EXPECT_EQ(*back, slot);
   }
+}
+
+TEST(Encoding, slots_written_before_there_were_terms_are_read) {
+  const std::string old(
+      "\x01\x01"              // format, CONFIRMED
+      "\0\0\0\0\0\0\x03\xe8"  // requested at 1 s
+      "\0\0\0\0\0\0\x07\xd0"  // window at 2 s
+      "\0\0\0\0\0\0\x09\xc4"  // scheduled at 2.5 s
+      "\0\0\0\0\0\0\0\x07"    // created at 7 us
+      "\0\0\0\x05"            // config version
+      "\x03"                  // config name
+      "abc",
+      42);
+  const Slot expected{.event = EventId::trusted("e"),
+                      .config_name = ConfigName::trusted("abc"),
+                      .config_version = 5,
+                      .requested = from_epoch_millis(1'000),
+                      .window_start = from_epoch_millis(2'000),
+                      .scheduled = from_epoch_millis(2'500),
+                      .created = Instant{Micros{7}},
+                      .status = SlotStatus::confirmed};
+  const Result<Slot> slot = decode_slot(expected.event, old);
+  ASSERT_TRUE(slot) << slot.error().what;
+  EXPECT_EQ(*slot, expected);
+  EXPECT_TRUE(holds_place(old));
+  std::string value;
+  encode_slot(expected, value);
+  EXPECT_EQ(value, old) << "a slot without a term takes no more bytes than before";
+}
+
+TEST(Encoding, a_record_tells_whether_its_window_counts_it) {
+  Rng rng(6);
+  std::string value;
+  for (int i = 0; i < 200; ++i) {
+    Slot slot = random_slot(rng);
+    encode_slot(slot, value);
+    EXPECT_EQ(holds_place(value),
+              slot.status == SlotStatus::assigned || slot.status == SlotStatus::confirmed);
+    encode_slot(slot, value, /*place_kept=*/true);
+    const Result<Slot> back = decode_slot(slot.event, value);
+    if (slot.status == SlotStatus::expired) {
+      ASSERT_TRUE(back) << back.error().what;
+      EXPECT_EQ(*back, slot);
+      EXPECT_TRUE(holds_place(value));
+    } else {
+      EXPECT_FALSE(back) << "only one that expired may have kept its place";
+    }
+  }
+  EXPECT_FALSE(holds_place(""));
+}
+
+TEST(Encoding, terms_come_back_as_they_went_and_sort_by_time) {
+  Rng rng(7);
+  for (int i = 0; i < 2'000; ++i) {
+    const TermKey term{.confirm_by = random_instant(rng) + Micros{rng.between(0, 999)},
+                       .event = EventId::trusted(random_id(rng))};
+    const Result<TermKey> back = decode_term_key(term_key(term.confirm_by, term.event));
+    ASSERT_TRUE(back) << back.error().what;
+    EXPECT_EQ(*back, term);
+  }
+  const auto key = [](std::int64_t micros, const char* event) {
+    return term_key(Instant{Micros{micros}}, EventId::trusted(event));
+  };
+  const std::vector<std::string> keys = {term_key(Instant::min()),
+                                         key(-1, "z"),
+                                         term_key(Instant{Micros{255}}),
+                                         key(255, "a"),
+                                         key(255, "b"),
+                                         key(256, "a")};
+  EXPECT_TRUE(std::ranges::is_sorted(keys));
 }
 
 TEST(Encoding, windows_come_back_as_they_went) {
@@ -135,10 +209,13 @@ TEST(Encoding, config_keys_sort_by_name_then_newest_first) {
 
 TEST(Encoding, decoders_are_total) {
   Rng rng(4);
-  const Slot slot = random_slot(rng);
+  Slot slot = random_slot(rng);
   std::string value;
-  encode_slot(slot, value);
-  expect_total(value, [&](const std::string& bytes) { return decode_slot(slot.event, bytes); });
+  for (const auto confirm_by : {std::optional<Instant>{}, std::optional(random_instant(rng))}) {
+    slot.confirm_by = confirm_by;
+    encode_slot(slot, value);
+    expect_total(value, [&](const std::string& bytes) { return decode_slot(slot.event, bytes); });
+  }
   expect_total(window_key(PoolName::trusted("pool"), Seconds{4}, random_instant(rng)),
                [](const std::string& bytes) { return decode_window_key(bytes); });
   expect_total(encode_used(7), [](const std::string& bytes) { return decode_used(bytes); });
@@ -158,6 +235,8 @@ TEST(Encoding, random_bytes_are_never_trusted) {
     for (std::uint64_t n = rng.below(60); n > 0; --n) bytes.push_back(static_cast<char>(rng()));
     if (!bytes.empty() && rng.below(2) == 0) bytes[0] = 1;  // past the version byte
     (void)decode_slot(EventId::trusted("e"), bytes);
+    (void)holds_place(bytes);
+    (void)decode_term_key(bytes);
     (void)decode_window_key(bytes);
     (void)decode_used(bytes);
     (void)decode_schema(bytes);

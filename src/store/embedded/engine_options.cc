@@ -72,6 +72,8 @@ const char* family_name(Family family) noexcept {
       return "queue_state";
     case Family::item_type:
       return "item_type";
+    case Family::slot_term:
+      return "slot_term";
   }
   return "";
 }
@@ -159,6 +161,7 @@ rocksdb::ColumnFamilyOptions make_family_options(Family family,
     case Family::queue_settled:
     case Family::queue_audit:
     case Family::queue_state:
+    case Family::slot_term:
       options.write_buffer_size = kWindowBuffer;
       options.memtable_insert_with_hint_prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(0));
       break;

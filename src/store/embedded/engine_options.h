@@ -29,8 +29,9 @@ enum class Family : std::size_t {
   queue_audit = 10,
   queue_state = 11,
   item_type = 12,
+  slot_term = 13,
 };
-inline constexpr std::size_t kFamilies = 13;
+inline constexpr std::size_t kFamilies = 14;
 
 // RocksDB wants a family called "default" to exist; it holds `meta`.
 const char* family_name(Family family) noexcept;

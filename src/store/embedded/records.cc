@@ -95,6 +95,20 @@ Result<std::vector<core::SlotConfig>> newest_configs(const Engine::View& view) {
   return configs;
 }
 
+Result<void> put_windows(const Engine::View& view, const WindowCounters& windows,
+                         rocksdb::WriteBatch& batch) {
+  rocksdb::ColumnFamilyHandle* const family = view.family(Family::slot_window);
+  rocksdb::Status status;
+  windows.each_changed(
+      [&](const PoolName& pool, Millis size, core::WindowIndex window, std::uint32_t used) {
+        if (!status.ok()) return;
+        const std::string key = window_key(pool, size, core::window_start(window, size));
+        status = used > 0 ? batch.Put(family, key, encode_used(used)) : batch.Delete(family, key);
+      });
+  if (!status.ok()) return std::unexpected(view.translate(status, "write"));
+  return {};
+}
+
 Result<void> WindowRecords::each(const PoolName& pool, Millis size, core::WindowIndex begin,
                                  core::WindowIndex end, const Visit& visit) {
   return each_window(view_, pool, size, core::window_start(begin, size),

@@ -1,6 +1,8 @@
 // Walks over the records of the database: windows and config versions. Stateless but for the view.
 #pragma once
 
+#include <rocksdb/write_batch.h>
+
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -37,6 +39,15 @@ Result<std::vector<core::SlotConfig>> config_versions(const Engine::View& view,
 
 // The newest version of every name.
 Result<std::vector<core::SlotConfig>> newest_configs(const Engine::View& view);
+
+// RELEASED or EXPIRED: its event may be assigned anew.
+inline bool is_over(const Slot& slot) noexcept {
+  return slot.status == SlotStatus::released || slot.status == SlotStatus::expired;
+}
+
+// Writes every count that changed; a window that holds nothing any more goes.
+Result<void> put_windows(const Engine::View& view, const WindowCounters& windows,
+                         rocksdb::WriteBatch& batch);
 
 // Feeds the counters' cache.
 class WindowRecords final : public WindowSource {

@@ -10,6 +10,7 @@
 #include "store/embedded/embedded_configs.h"
 #include "store/embedded/embedded_item_types.h"
 #include "store/embedded/embedded_leases.h"
+#include "store/embedded/embedded_life.h"
 #include "store/embedded/embedded_limit_archive.h"
 #include "store/embedded/embedded_policies.h"
 #include "store/embedded/embedded_queue.h"
@@ -40,6 +41,7 @@ struct StoreParts {
   EmbeddedSlots slots;
   EmbeddedConfigs configs;
   EmbeddedRetention retention;
+  EmbeddedLife life;
   EmbeddedPolicies policies;
   EmbeddedLimitArchive limit_archive;
   EmbeddedQueue queue;

@@ -43,10 +43,32 @@ Result<std::optional<core::Placement>> WindowCounters::take(const PoolName& name
     PENSTOCK_CHECK(chunk != nullptr && chunk->index == placement->window / kChunkWindows);
     const auto offset = static_cast<std::size_t>(placement->window % kChunkWindows);
     ++chunk->used[offset];
-    if (chunk->changed == 0) changed_.push_back(chunk);
-    chunk->changed |= std::uint64_t{1} << offset;
+    mark_changed(*chunk, offset);
   }
   return placement;
+}
+
+Result<void> WindowCounters::give_back(const PoolName& name, Millis size, WindowIndex window,
+                                       WindowSource& source) {
+  Pool& pool = pool_of(name, size);
+  const Result<Chunk*> chunk = chunk_of(pool, window, source);
+  if (!chunk) return std::unexpected(chunk.error());
+  const auto offset = static_cast<std::size_t>(window % kChunkWindows);
+  std::uint32_t& used = (*chunk)->used[offset];
+  if (used == 0) {
+    return fail(ErrorKind::corrupt,
+                "a window counter is smaller than the number of its slots: restore the folder from "
+                "a backup");
+  }
+  --used;
+  mark_changed(**chunk, offset);
+  for (Lane& lane : pool.lanes) {
+    if (used >= lane.max) continue;
+    const std::size_t runs_before = lane.full.runs();
+    lane.full.erase(window);
+    runs_ += lane.full.runs() - runs_before;
+  }
+  return {};
 }
 
 void WindowCounters::each_changed(const Changed& changed) const {
@@ -145,6 +167,11 @@ WindowCounters::Lane& WindowCounters::lane_of(Pool& pool, std::int64_t max) {
     pool.lanes.push_front({max, core::FullRuns(limits_.runs_max)});
   }
   return pool.lanes.front();
+}
+
+void WindowCounters::mark_changed(Chunk& chunk, std::size_t offset) {
+  if (chunk.changed == 0) changed_.push_back(&chunk);
+  chunk.changed |= std::uint64_t{1} << offset;
 }
 
 WindowCounters::Chunk& WindowCounters::add_chunk(Pool& pool, WindowIndex index) {

@@ -1,7 +1,7 @@
 // How full the windows are, as the one writer knows it: counters read from the database in chunks
 // of neighbours, and per maximum the free-window index. Bounded; what falls out is read again when
-// asked for. Charges made here are promises: call committed() once they are durable, drop() when
-// they are not. One thread at a time.
+// asked for. What is charged and given back here is a promise: call committed() once it is durable,
+// drop() when it is not. One thread at a time.
 #pragma once
 
 #include <array>
@@ -58,7 +58,11 @@ class WindowCounters {
                                               const core::PlacementQuery& query,
                                               WindowSource& source);
 
-  // Every window charged since the last committed() or drop(), with its count now.
+  // Takes one off the count of a window, at once. `corrupt` when it counts none.
+  Result<void> give_back(const PoolName& pool, Millis size, core::WindowIndex window,
+                         WindowSource& source);
+
+  // Every window whose count changed since the last committed() or drop(), with its count now.
   using Changed =
       std::function<void(const PoolName&, Millis size, core::WindowIndex, std::uint32_t)>;
   void each_changed(const Changed& changed) const;
@@ -84,7 +88,7 @@ class WindowCounters {
   struct Chunk {
     Pool* pool = nullptr;
     core::WindowIndex index = 0;  // of its first window / kChunkWindows
-    std::uint64_t changed = 0;    // one bit a window: charged and not committed
+    std::uint64_t changed = 0;    // one bit a window: changed and not committed
     std::array<std::uint32_t, kChunkWindows> used{};
   };
   using Chunks = std::list<Chunk>;
@@ -106,6 +110,7 @@ class WindowCounters {
   Pool& pool_of(const PoolName& name, Millis size);
   Lane& lane_of(Pool& pool, std::int64_t max);
   Chunk& add_chunk(Pool& pool, core::WindowIndex index);
+  void mark_changed(Chunk& chunk, std::size_t offset);
   Result<Chunk*> chunk_of(Pool& pool, core::WindowIndex window, WindowSource& source);
   void remove_chunk(Chunks::iterator chunk);
   void remove_last_lane(Pool& pool);

@@ -107,6 +107,35 @@ TEST(WindowCounters, forget_charges_that_were_dropped) {
   EXPECT_EQ(take(counters, source, 10, 1), 10);
 }
 
+TEST(WindowCounters, find_the_place_that_was_given_back) {
+  FakeSource source;
+  source.fill("p", 0, 200, 5);
+  const PoolName pool = PoolName::trusted("p");
+  WindowCounters counters;
+  EXPECT_EQ(take(counters, source, 0, 5), 200);
+  EXPECT_EQ(take(counters, source, 0, 4), 200);
+  commit(counters, source);
+  ASSERT_TRUE(counters.give_back(pool, kSize, 70, source));
+  EXPECT_EQ(counters.runs(), 3U) << "two runs of five, one of four";
+  EXPECT_EQ(take(counters, source, 0, 4), 200) << "four are still there";
+  counters.drop();
+  EXPECT_EQ(take(counters, source, 0, 5), 200) << "it was not committed";
+  ASSERT_TRUE(counters.give_back(pool, kSize, 70, source));
+  commit(counters, source);
+  EXPECT_EQ((source.rows[{pool, kSize, 70}]), 4U);
+  EXPECT_EQ(take(counters, source, 0, 5), 70);
+  EXPECT_EQ(take(counters, source, 0, 5), 200);
+}
+
+TEST(WindowCounters, give_nothing_back_of_an_empty_window) {
+  FakeSource source;
+  WindowCounters counters;
+  const Result<void> given = counters.give_back(PoolName::trusted("p"), kSize, 70, source);
+  ASSERT_FALSE(given);
+  EXPECT_EQ(given.error().kind, ErrorKind::corrupt);
+  counters.each_changed([](const auto&...) { FAIL() << "changed"; });
+}
+
 TEST(WindowCounters, keep_what_is_full_apart_for_each_maximum) {
   FakeSource source;
   source.fill("p", 0, 100, 5);

@@ -10,6 +10,8 @@ namespace penstock::store::embedded {
 
 Result<void> Writer::load() {
   windows.drop();
+  timelines = {};
+  terms_from = Instant::min();
   const Result<Engine::View> view = engine.view();
   if (!view) return std::unexpected(view.error());
   Result<std::vector<core::SlotConfig>> newest = newest_configs(*view);

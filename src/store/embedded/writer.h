@@ -11,6 +11,7 @@
 #include "store/embedded/engine.h"
 #include "store/embedded/policy_index.h"
 #include "store/embedded/queue_index.h"
+#include "store/embedded/timelines.h"
 #include "store/embedded/window_counters.h"
 
 namespace penstock::store::embedded {
@@ -33,9 +34,13 @@ struct Writer {
   const Clock& clock;
   std::mutex mutex;        // held from the first look at what is remembered until the commit
   WindowCounters windows;  // guarded by mutex
-  ActiveConfigs configs;   // changed under mutex; readable by any thread
-  PolicyIndex policies;    // changed under mutex; readable by any thread
-  QueueIndex queue;        // changed under mutex; summaries are readable by any thread
+  Timelines timelines;     // guarded by mutex
+  // No slot is to be confirmed before this. The walk over what is over begins here, behind all that
+  // was taken out of the index and that RocksDB would still step over. Guarded by mutex.
+  Instant terms_from = Instant::min();
+  ActiveConfigs configs;  // changed under mutex; readable by any thread
+  PolicyIndex policies;   // changed under mutex; readable by any thread
+  QueueIndex queue;       // changed under mutex; summaries are readable by any thread
 };
 
 }  // namespace penstock::store::embedded

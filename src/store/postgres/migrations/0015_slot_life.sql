@@ -81,24 +81,29 @@ SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bit
 SET jit = off
 AS $$
 DECLARE
-  pool integer;
   held event_slot;
   config slot_config;
+  pool integer;
   released boolean;
 BEGIN
   PERFORM set_config('synchronous_commit', 'off', true);
-  SELECT c.pool_id INTO pool FROM slot_config c
-   WHERE c.config_id = (SELECT s.config_id FROM event_slot s WHERE s.event_id = event);
-  IF NOT FOUND THEN RETURN; END IF;
-  PERFORM lock_pools(ARRAY[pool]);
-  SELECT * INTO held FROM event_slot s WHERE s.event_id = event FOR NO KEY UPDATE;
+  SELECT * INTO held FROM event_slot s WHERE s.event_id = event;
   IF NOT FOUND THEN RETURN; END IF;
   SELECT * INTO config FROM slot_config c WHERE c.config_id = held.config_id;
-  IF config.pool_id <> pool THEN
-    RAISE EXCEPTION 'the event has a slot in another pool now'
-      USING ERRCODE = 'serialization_failure';
-  END IF;
+  -- What cannot be released needs no lock: the pool must not wait for a row that a prune takes out.
   released := held.status < 2 AND held.window_start_ms * 1000 > coalesce(now_us, epoch_us());
+  IF released THEN
+    pool := config.pool_id;
+    PERFORM lock_pools(ARRAY[pool]);
+    SELECT * INTO held FROM event_slot s WHERE s.event_id = event FOR NO KEY UPDATE;
+    IF NOT FOUND THEN RETURN; END IF;
+    SELECT * INTO config FROM slot_config c WHERE c.config_id = held.config_id;
+    IF config.pool_id <> pool THEN
+      RAISE EXCEPTION 'the event has a slot in another pool now'
+        USING ERRCODE = 'serialization_failure';
+    END IF;
+    released := held.status < 2 AND held.window_start_ms * 1000 > coalesce(now_us, epoch_us());
+  END IF;
   IF released THEN
     held.status := 2;
     held.confirm_by_us := NULL;

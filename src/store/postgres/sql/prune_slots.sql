@@ -1,6 +1,6 @@
 -- Caller: SlotRetention::prune. Index: event_slot_window, slot_config_pkey, slot_pool_pkey. Locks:
--- the rows it takes out. Readers do not wait; of assignments only one of an event whose old slot was
--- RELEASED or EXPIRED and is taken out just now.
+-- the rows it takes out. Readers do not wait. Of assignments only those do that replace an old slot,
+-- RELEASED or EXPIRED, which is taken out just now.
 -- Takes out up to $2 slots of windows that have ended at $1 (never later than now), those of the
 -- earliest windows first.
 WITH bound AS MATERIALIZED (SELECT least($1::bigint, penstock.epoch_us() / 1000) AS ms),

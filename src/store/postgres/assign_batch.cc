@@ -15,6 +15,17 @@ namespace {
 
 enum Failure : std::int64_t { kNone = 0, kNoConfig = 1, kNoRoom = 2 };
 
+constexpr std::int64_t kNoTerm = -1;
+
+std::int64_t term_of(const SlotRequest& request) {
+  return request.ttl ? std::max(*request.ttl, Millis::zero()).count() : kNoTerm;
+}
+
+// A null in an array reads as zero.
+std::optional<Instant> confirm_by_of(std::int64_t micros) {
+  return micros == 0 ? std::nullopt : std::optional(Instant{Micros{micros}});
+}
+
 }  // namespace
 
 // The columns of the answer, in the order of the function's OUT parameters.
@@ -38,7 +49,8 @@ struct AssignBatch::Answer {
         known_status(rows.integers(0, 15)),
         known_config(rows.texts(0, 16)),
         known_version(rows.integers(0, 17)),
-        created(Micros{rows.int8(0, 18)}) {}
+        known_confirm_by(rows.integers(0, 18)),
+        created(Micros{rows.int8(0, 19)}) {}
 
   std::vector<std::int64_t> outcome, failure;
   std::vector<std::int64_t> run_group, run_start, run_used;
@@ -46,7 +58,7 @@ struct AssignBatch::Answer {
   std::vector<std::int64_t> known_event, known_requested, known_start, known_scheduled,
       known_created, known_status;
   std::vector<std::string_view> known_config;
-  std::vector<std::int64_t> known_version;
+  std::vector<std::int64_t> known_version, known_confirm_by;
   Instant created;
 };
 
@@ -127,6 +139,13 @@ void AssignBatch::add_events(Params& params) const {
     entropy.push_back(static_cast<std::int64_t>(request.entropy));
   }
   params.texts(events).int8s(entropy).int4s(places);
+  std::vector<std::int64_t> terms;
+  if (std::ranges::any_of(requests_, [](const auto& request) { return request.ttl.has_value(); })) {
+    for (const std::int32_t place : places) {
+      terms.push_back(term_of(requests_[static_cast<std::size_t>(place) - 1]));
+    }
+  }
+  params.int8s(terms);
 }
 
 Params AssignBatch::params(LookUp look_up) const {
@@ -158,13 +177,16 @@ Result<Assignment> AssignBatch::fresh(const Answer& answer, std::size_t place,
   const Instant start = from_epoch_millis(answer.run_start[run]);
   const Instant first = core::window_start(core::window_of(requested, size), size);
   const Millis low = start == first ? core::elapsed_in_window(requested, size) : Millis::zero();
+  std::optional<Instant> confirm_by;
+  if (request.ttl) confirm_by = answer.created + Millis{term_of(request)};
   return Assignment{.slot = {.event = request.event,
                              .config_name = request.config_name,
                              .config_version = answer.config_version[config],
                              .requested = requested,
                              .window_start = start,
                              .scheduled = start + core::jitter(request.entropy, low, size),
-                             .created = answer.created},
+                             .created = answer.created,
+                             .confirm_by = confirm_by},
                     .fresh = true,
                     .depth = (start - first) / size};
 }
@@ -236,7 +258,8 @@ std::vector<Result<Assignment>> AssignBatch::read(const Rows& rows, FullHints& h
                    .window_start = from_epoch_millis(answer.known_start[known]),
                    .scheduled = from_epoch_millis(answer.known_scheduled[known]),
                    .created = Instant{Micros{answer.known_created[known]}},
-                   .status = static_cast<SlotStatus>(answer.known_status[known])}});
+                   .status = static_cast<SlotStatus>(answer.known_status[known]),
+                   .confirm_by = confirm_by_of(answer.known_confirm_by[known])}});
       ++known;
     } else if (answer.outcome[i] > 0) {
       results.push_back(fresh(answer, i, static_cast<std::size_t>(answer.outcome[i]) - 1));

@@ -30,7 +30,7 @@ class AssignBatch {
               const FullHints& hints);
 
   // Columns of the answer that are ours; those of the items stand behind them.
-  static constexpr int kColumns = 19;
+  static constexpr int kColumns = 20;
 
   // Without those of the items.
   Params params(LookUp look_up) const;

@@ -9,6 +9,8 @@ const auto* const kEnvironment = testing::AddGlobalTestEnvironment(new postgres:
 
 INSTANTIATE_TEST_SUITE_P(Postgres, SlotSuite, testing::Values(Subject{"postgres", fresh_postgres}),
                          name_of);
+INSTANTIATE_TEST_SUITE_P(Postgres, SlotLifeSuite,
+                         testing::Values(Subject{"postgres", fresh_postgres}), name_of);
 INSTANTIATE_TEST_SUITE_P(Postgres, RetentionSuite,
                          testing::Values(Subject{"postgres", fresh_postgres}), name_of);
 INSTANTIATE_TEST_SUITE_P(Postgres, ConcurrencySuite,

@@ -173,6 +173,42 @@ TEST_F(Reservations, the_same_new_events_on_two_nodes_get_one_slot_and_one_place
   EXPECT_EQ(number(kMiscounted), 0);
 }
 
+TEST_F(Reservations, the_same_released_events_on_two_nodes_get_one_slot_and_one_place_each) {
+  put(*first_, 10);
+  const auto requests = asks("e", 0, 25);
+  expect_all(assign(*first_, requests).get(), true);
+  for (const SlotRequest& request : requests) {
+    EXPECT_TRUE(first_->backend().slot_life->release(request.event, std::nullopt));
+  }
+  EXPECT_EQ(used(), 0);
+  // Nodes that met a known event look for them first, and find what has ended.
+  for (PostgresStore* const node : {first_.get(), second_.get()}) {
+    const auto known = asks("known", 0, 1);
+    assign(*node, known).get();
+    expect_all(assign(*node, known).get(), false);
+  }
+  stop_inserts();
+  auto ours = assign(*first_, requests);
+  wait_until_stuck("first");
+  auto theirs = assign(*second_, requests);
+  wait_until_stuck("second");
+  EXPECT_EQ(used(), 51);
+  let_inserts_go();
+  const Answers one = ours.get();
+  const Answers other = theirs.get();
+  int fresh = 0;
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    ASSERT_TRUE(one[i]) << one[i].error().what;
+    ASSERT_TRUE(other[i]) << other[i].error().what;
+    EXPECT_EQ(one[i]->slot, other[i]->slot);
+    fresh += (one[i]->fresh ? 1 : 0) + (other[i]->fresh ? 1 : 0);
+  }
+  EXPECT_EQ(fresh, 25);
+  EXPECT_EQ(number("SELECT count(*) FROM penstock.slot_reservation"), 0);
+  EXPECT_EQ(used(), 26);
+  EXPECT_EQ(number(kMiscounted), 0);
+}
+
 TEST_F(Reservations, an_event_that_is_about_to_get_the_last_place_is_not_refused_elsewhere) {
   put(*first_, 25);
   const auto requests = without_delay(asks("e", 0, 25));

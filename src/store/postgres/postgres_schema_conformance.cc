@@ -34,6 +34,20 @@ void throttle_with(const Backend& backend) {
   EXPECT_TRUE(backend.nodes->leave("n"));
 }
 
+// What becomes of slots after their assignment, each once.
+void live_with(const Backend& backend) {
+  auto requests = asks("life", 0, 3);
+  requests[2].ttl = Millis{1};
+  for (int round = 0; round < 2; ++round) {
+    for (const auto& answer : backend.slots->assign(requests, kNoon - Seconds{60})) {
+      EXPECT_TRUE(answer) << answer.error().what;
+    }
+    EXPECT_TRUE(backend.slot_life->confirm(requests[0].event, kNoon - Seconds{60}));
+    EXPECT_TRUE(backend.slot_life->release(requests[1].event, kNoon - Seconds{60}));
+    EXPECT_EQ(backend.slot_life->expire(10, kNoon - Seconds{30}), 1U);
+  }
+}
+
 // Everything that dispatch does, once.
 void dispatch_with(const Backend& backend) {
   const ItemType type = ItemType::trusted("T");
@@ -184,6 +198,7 @@ TEST(Schema, a_role_with_the_documented_rights_can_do_all_the_work) {
     put(*store, 3);
     put(*store, 4);
     dispatch_with(store->backend());
+    live_with(store->backend());
     const auto requests = asks("e", 0, 10, "default", from_epoch_millis(1'000'000));
     for (const auto& answer : store->backend().slots->assign(requests, std::nullopt)) {
       EXPECT_TRUE(answer) << answer.error().what;

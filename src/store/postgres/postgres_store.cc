@@ -18,6 +18,7 @@
 #include "store/postgres/pool.h"
 #include "store/postgres/queue.h"
 #include "store/postgres/retention.h"
+#include "store/postgres/slot_life.h"
 #include "store/postgres/slots.h"
 
 namespace penstock::store::postgres {
@@ -77,6 +78,7 @@ struct PostgresStore::Parts {
       : pool(connect_options(options), pool_settings(options), log),
         usage_pool(usage_options(options), pool_settings(options), log),
         slots(pool, options.deadline),
+        life(pool, options.deadline),
         configs(pool, options.deadline),
         retention(pool, options.deadline),
         limits(usage_pool, options.limits_deadline),
@@ -92,6 +94,7 @@ struct PostgresStore::Parts {
   Pool pool;
   Pool usage_pool;
   Slots slots;
+  Life life;
   Configs configs;
   Retention retention;
   Limits limits;
@@ -154,6 +157,7 @@ Backend PostgresStore::backend() noexcept {
           .slots = &parts_->slots,
           .slot_configs = &parts_->configs,
           .slot_retention = &parts_->retention,
+          .slot_life = &parts_->life,
           .changes = parts_->changes.get(),
           .limits = &parts_->limits,
           .policies = &parts_->policies,

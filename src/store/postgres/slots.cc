@@ -37,7 +37,9 @@ Slot slot_of(EventId event, const Rows& rows, int row) {
           .window_start = from_epoch_millis(rows.int8(row, 4)),
           .scheduled = from_epoch_millis(rows.int8(row, 5)),
           .created = Instant{Micros{rows.int8(row, 6)}},
-          .status = static_cast<SlotStatus>(rows.int2(row, 7))};
+          .status = static_cast<SlotStatus>(rows.int2(row, 7)),
+          .confirm_by =
+              rows.null(row, 8) ? std::nullopt : std::optional(Instant{Micros{rows.int8(row, 8)}})};
 }
 
 DatabaseResult<Slots::Placed> Slots::place(std::span<const SlotRequest> requests,

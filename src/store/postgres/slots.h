@@ -46,8 +46,8 @@ class Slots final : public SlotStore {
   std::atomic<std::uint64_t> reconnects_{0};
 };
 
-// A row of (…, config name, version, requested, window start, scheduled, created, status), the
-// event being known or in the first column.
+// A row of (…, config name, version, requested, window start, scheduled, created, status, confirm
+// by), the event being known or in the first column.
 Slot slot_of(EventId event, const Rows& rows, int row);
 
 }  // namespace penstock::store::postgres

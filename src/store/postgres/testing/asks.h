@@ -48,7 +48,7 @@ inline constexpr const char* kMiscounted =
     "SELECT count(*) FROM (SELECT pool_id, window_start_ms, sum(used) AS used FROM "
     "penstock.slot_window WHERE used > 0 GROUP BY 1, 2) w FULL JOIN (SELECT c.pool_id, "
     "s.window_start_ms, count(*) AS used FROM penstock.event_slot s JOIN penstock.slot_config c "
-    "USING (config_id) GROUP BY 1, 2) s USING (pool_id, window_start_ms) "
+    "USING (config_id) WHERE s.status < 2 GROUP BY 1, 2) s USING (pool_id, window_start_ms) "
     "WHERE w.used IS DISTINCT FROM s.used";
 
 // Waits until no places are reserved any more, as is so soon when no batch is on its way; then the

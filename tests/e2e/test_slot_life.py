@@ -3,16 +3,18 @@ import datetime
 
 import pytest
 from conftest import wait_until
-from dispatch_nodes import embedded_nodes, instant
+from dispatch_nodes import embedded_nodes, instant, postgres, postgres_nodes
 from test_slots import error_of
+
+__all__ = ["postgres"]  # a fixture
 
 AHEAD = "2030-06-01T12:00:00.000Z"
 EXPIRY_SECONDS = 10  # what the contract allows the reconciler, after the term itself
 
 
-@pytest.fixture(params=["embedded"])
+@pytest.fixture(params=["embedded", "postgres"])
 def nodes(request):
-    return {"embedded": embedded_nodes}[request.param](request)
+    return {"embedded": embedded_nodes, "postgres": postgres_nodes}[request.param](request)
 
 
 @pytest.fixture

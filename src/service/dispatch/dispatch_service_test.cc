@@ -155,7 +155,20 @@ TEST_F(DispatchServiceTest, waits_while_its_sink_cannot_be_made) {
   EXPECT_EQ(item(node, "x0").retry_count, 0) << "nothing was wrong with the items";
 }
 
-TEST_F(DispatchServiceTest, gives_back_what_it_holds_and_another_node_goes_on) {
+TEST_F(DispatchServiceTest, gives_back_what_it_holds_when_it_stops) {
+  TestDispatch node(stores);
+  settings.max_per_second = 100;
+  ASSERT_TRUE(node.put_type(kType, settings));
+  node.enqueue(calls("x", 150));
+  ASSERT_TRUE(stores.downstream.wait_for(20));
+  EXPECT_GT(count(core::ItemState::claimed), 0U);
+  node.service->stop();
+  EXPECT_EQ(count(core::ItemState::claimed), 0U);
+  EXPECT_EQ(count(core::ItemState::dispatched), stores.downstream.arrived().size());
+  EXPECT_EQ(stores.queue.view(kType, std::nullopt)->holder, std::nullopt);
+}
+
+TEST_F(DispatchServiceTest, goes_on_where_another_node_stopped) {
   auto first = std::make_unique<TestDispatch>(stores, "first");
   settings.max_per_second = 100;
   ASSERT_TRUE(first->put_type(kType, settings));
@@ -163,7 +176,6 @@ TEST_F(DispatchServiceTest, gives_back_what_it_holds_and_another_node_goes_on) {
   first->enqueue(calls("x", 150));
   ASSERT_TRUE(stores.downstream.wait_for(20));
   first.reset();
-  EXPECT_EQ(count(core::ItemState::claimed), 0U);
   ASSERT_TRUE(wait_for(core::ItemState::dispatched, 150));
   const std::vector<std::string> arrived = stores.downstream.arrived();
   EXPECT_EQ(std::set<std::string>(arrived.begin(), arrived.end()).size(), 150U);

@@ -221,12 +221,19 @@ def test_limiter_down_and_fail_closed_answers_503(start_site):
     assert len(application.seen) == 1
 
 
+def is_stopped(pid):
+    """Whether the signal has reached every thread: one that still runs may answer."""
+    tasks = pathlib.Path(f"/proc/{pid}/task").glob("*/stat")
+    return all(task.read_text().rpartition(")")[2].split()[0] == "T" for task in tasks)
+
+
 @pytest.mark.parametrize("fail_mode,status", [("open", 200), ("closed", 503)])
 def test_a_limiter_that_hangs_is_down(start_site, fail_mode, status):
     nginx, daemon, _ = start_site(fail_mode)
     assert nginx.get().status == 200
     daemon.process.send_signal(signal.SIGSTOP)
     try:
+        wait_until(lambda: is_stopped(daemon.pid), what="a stop of all threads")
         begun = time.monotonic()
         assert nginx.get().status == status
         assert time.monotonic() - begun < 5  # 0.5 s, on an idle machine

@@ -259,6 +259,19 @@ TEST_P(QueueSuite, keeps_large_contexts_and_cuts_long_details) {
   EXPECT_EQ(view("a").last_error, std::string(kDetailBytesMax, 'z'));
 }
 
+// A backend may remember where the next claim begins; what comes in before that must be found.
+TEST_P(QueueSuite, claims_what_comes_in_before_what_was_claimed) {
+  put_many("late", 3, kNoon + Seconds{10});
+  EXPECT_EQ(claim(1, 10, kNoon + Seconds{10}).items.size(), 3U);
+  put(new_item("T", "early", kNoon + Seconds{1}), kNoon + Seconds{10});
+  EXPECT_EQ(ids(claim(1, 10, kNoon + Seconds{11})), std::vector<std::string>{"early"});
+  ASSERT_TRUE(settle(1, "late1001", Outcome::give_back, kNoon + Seconds{11}));
+  ASSERT_TRUE(settle(1, "late1000", Outcome::refused, kNoon + Seconds{11}));
+  ASSERT_TRUE(queue().redrive(item_type("T"), item_id("late1000"), kNoon + Seconds{5}));
+  EXPECT_EQ(ids(claim(1, 10, kNoon + Seconds{12})),
+            (std::vector<std::string>{"late1000", "late1001"}));
+}
+
 TEST_P(LeaseSuite, has_one_holder_at_a_time) {
   const ItemType type = item_type("T");
   const auto acquire = [&](std::string_view node, Instant now) {

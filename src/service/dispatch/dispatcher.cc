@@ -39,21 +39,16 @@ Dispatcher::~Dispatcher() {
 void Dispatcher::wake() { post(News{}); }
 
 void Dispatcher::stop() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
+  const std::lock_guard lock(mutex_);
+  stopping_ = true;
   wake_.notify_one();
 }
 
 void Dispatcher::post(Event&& event) {
-  bool notify = false;
-  {
-    const std::lock_guard lock(mutex_);
-    inbox_.push_back(std::move(event));
-    notify = std::exchange(waiting_, false);
-  }
-  if (notify) wake_.notify_one();
+  // Told under the lock: once it is free, the thread may end and this object with it.
+  const std::lock_guard lock(mutex_);
+  inbox_.push_back(std::move(event));
+  if (std::exchange(waiting_, false)) wake_.notify_one();
 }
 
 Instant Dispatcher::steady_now() {

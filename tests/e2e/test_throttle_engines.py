@@ -100,12 +100,8 @@ def test_nodes_share_limits_and_policies(start_node, key):
     assert first.get("/admin/status").json()["store"] in ("redis", "mariadb", "postgres")
 
 
-def test_two_nodes_admit_what_the_policy_allows(start_node, key):
-    nodes = [start_node(**PATIENT), start_node(**PATIENT)]
-    keys = [f"{key}-{i}" for i in range(4)]
-    for each in keys:
-        add_policy(nodes[0], each, type="TOKEN_BUCKET", capacity=CAPACITY, refillRate=RATE)
-    await_same_policies(nodes, keys[-1])
+def shares_used(nodes, keys):
+    """Of each key, how much of its rate 200 clients got; never more than the policy allows."""
     clients = Clients(nodes, keys, 200)
     started = time.monotonic()
     clients.start()
@@ -113,14 +109,25 @@ def test_two_nodes_admit_what_the_policy_allows(start_node, key):
     answers = clients.end()
     ended = time.monotonic()
     assert {a.status for a in answers} <= {200, 429}, "every decision was the engine's"
+    shares = []
     for each in keys:
         most = CAPACITY + RATE * (ended - started)
         assert admitted(answers, each) <= most, "more than the policy allows"
         span = (started + 1, ended - 1)
-        share = admitted(answers, each, span) / (RATE * (span[1] - span[0]))
-        print(f"{each}: {admitted(answers, each)} of at most {most:.0f}, {share:.1%} used")
-        # 98 % and more when the machine is not busy; 200 clients share its cores with the engine and both nodes.
-        assert share >= 0.85
+        shares.append(admitted(answers, each, span) / (RATE * (span[1] - span[0])))
+        print(f"{each}: {admitted(answers, each)} of at most {most:.0f}, {shares[-1]:.1%} used")
+    return shares
+
+
+def test_two_nodes_admit_what_the_policy_allows(start_node, key):
+    nodes = [start_node(**PATIENT), start_node(**PATIENT)]
+    keys = [f"{key}-{i}" for i in range(4)]
+    for each in keys:
+        add_policy(nodes[0], each, type="TOKEN_BUCKET", capacity=CAPACITY, refillRate=RATE)
+    await_same_policies(nodes, keys[-1])
+    # The clients share their cores with the engine and both nodes: while those are busy with something else, some
+    # tokens find nobody who wants them. What is not used has to be used in another run.
+    assert any(min(shares_used(nodes, keys)) >= 0.98 for _ in range(3))
 
 
 def test_policies_say_what_happens_without_the_engine(start_node, engine, key):

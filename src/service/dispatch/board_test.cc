@@ -370,6 +370,7 @@ TEST_F(Board, keeps_what_it_knows_over_a_gap_that_nobody_used) {
   ASSERT_TRUE(sending);
   board.on_answer(sending->handover.id, "b", 0, {}, settings, now);
   const Instant late = now + kLeaseTerm;
+  board.on_news();  // there is something to claim, for who holds the lease
   const DispatchBoard::Orders orders = board.turn(settings, late, false);
   EXPECT_TRUE(orders.ask_lease);
   EXPECT_EQ(orders.claim, 0U);

@@ -33,19 +33,12 @@ Result<int> status_of_taken(const store::Enqueued& taken) {
   return fail(ErrorKind::conflict, "this item is known");
 }
 
-// The item type that is the route's first {name}; answers the exchange itself (400) otherwise.
 std::optional<ItemType> read_type(const Request& request, Exchange& exchange) {
-  Result<ItemType> type = ItemType::parse("itemType", request.params.at(0));
-  if (type) return std::move(*type);
-  exchange.fail(type.error());
-  return std::nullopt;
+  return read_path_id<ItemType>(request, exchange, 0, "itemType");
 }
 
 std::optional<ItemId> read_id(const Request& request, Exchange& exchange) {
-  Result<ItemId> id = ItemId::parse("itemId", request.params.at(1));
-  if (id) return std::move(*id);
-  exchange.fail(id.error());
-  return std::nullopt;
+  return read_path_id<ItemId>(request, exchange, 1, "itemId");
 }
 
 void enqueue_one(const Context& context, const Request& request, Reply&& reply) {

@@ -15,10 +15,7 @@ using service::DispatchService;
 constexpr std::string_view kTypes = "/admin/dispatch/types";
 
 std::optional<ItemType> read_type(const Request& request, Exchange& exchange) {
-  Result<ItemType> type = ItemType::parse("itemType", request.params.at(0));
-  if (type) return std::move(*type);
-  exchange.fail(type.error());
-  return std::nullopt;
+  return read_path_id<ItemType>(request, exchange, 0, "itemType");
 }
 
 auto send_type(Exchange&& exchange) {

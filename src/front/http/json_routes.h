@@ -48,6 +48,16 @@ class Exchange {
 std::optional<wire::JsonDocument> read_json(const Request& request, Exchange& exchange);
 std::optional<wire::BatchFormat> batch_format_of(const Request& request, Exchange& exchange);
 
+// The id that is the route's {name} number `place`; answers the exchange itself (400) otherwise.
+template <class IdType>
+std::optional<IdType> read_path_id(const Request& request, Exchange& exchange, std::size_t place,
+                                   std::string_view name) {
+  Result<IdType> id = IdType::parse(name, request.params.at(place));
+  if (id) return std::move(*id);
+  exchange.fail(id.error());
+  return std::nullopt;
+}
+
 // The throttle key that is the route's first {name}; answers the exchange itself (400) otherwise.
 std::optional<std::string> read_path_key(const Request& request, Exchange& exchange);
 

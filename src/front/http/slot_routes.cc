@@ -113,8 +113,8 @@ void assign_batch(SlotService& slots, const Clock& clock, const Request& request
 
 void get_slot(SlotService& slots, const Clock& clock, const Request& request, Reply&& reply) {
   Exchange exchange(request, std::move(reply), clock);
-  Result<EventId> event = EventId::parse("eventId", request.params.at(0));
-  if (!event) return exchange.fail(event.error());
+  auto event = read_path_id<EventId>(request, exchange, 0, "eventId");
+  if (!event) return;
   slots.find(std::move(*event),
              [exchange = std::move(exchange)](Result<std::optional<core::Slot>> slot) mutable {
                if (!slot) return exchange.fail(slot.error());
@@ -127,8 +127,8 @@ void get_slot(SlotService& slots, const Clock& clock, const Request& request, Re
 
 void confirm_slot(SlotService& slots, const Clock& clock, const Request& request, Reply&& reply) {
   Exchange exchange(request, std::move(reply), clock);
-  Result<EventId> event = EventId::parse("eventId", request.params.at(0));
-  if (!event) return exchange.fail(event.error());
+  auto event = read_path_id<EventId>(request, exchange, 0, "eventId");
+  if (!event) return;
   std::string request_id = exchange.request_id();
   slots.confirm(std::move(*event), std::move(request_id),
                 [exchange = std::move(exchange)](Result<core::Slot> slot) mutable {
@@ -141,8 +141,8 @@ void confirm_slot(SlotService& slots, const Clock& clock, const Request& request
 
 void release_slot(SlotService& slots, const Clock& clock, const Request& request, Reply&& reply) {
   Exchange exchange(request, std::move(reply), clock);
-  Result<EventId> event = EventId::parse("eventId", request.params.at(0));
-  if (!event) return exchange.fail(event.error());
+  auto event = read_path_id<EventId>(request, exchange, 0, "eventId");
+  if (!event) return;
   std::string request_id = exchange.request_id();
   slots.release(std::move(*event), std::move(request_id),
                 [exchange = std::move(exchange)](const Result<core::Slot>& slot) mutable {

@@ -60,8 +60,10 @@ Result<std::unique_ptr<DispatchPart>> DispatchPart::start(
        .leases = *backend.leases,
        .types = *backend.item_types,
        .feed = backend.item_feed,
-       .make_sink = [part = part.get()](
-                        const auto& settings) { return sink::make_sink(settings, part->sinks_); },
+       .make_sink =
+           [part = part.get()](const ItemType&, const core::SinkSettings& settings) {
+             return sink::make_sink(settings, part->sinks_);
+           },
        .wall = clock,
        .steady = part->steady_},
       log, metrics);

@@ -303,7 +303,7 @@ Dispatcher::ActiveSink* Dispatcher::sink() {
   const core::SinkSettings& wanted = settings().sink;
   if (!sinks_.empty() && sinks_.back()->settings == wanted) return sinks_.back().get();
   if (refused_sink_ == wanted) return nullptr;
-  Result<std::unique_ptr<sink::Sink>> made = parts_.make_sink(wanted);
+  Result<std::unique_ptr<sink::Sink>> made = parts_.make_sink(type_, wanted);
   if (!made) {
     parts_.log.error("dispatch.no_sink",
                      {{"item_type", type_.str()}, {"error", made.error().what}});

@@ -34,7 +34,8 @@ namespace penstock::service {
 
 // What dispatchers share. All must outlive them.
 struct DispatcherParts {
-  using MakeSink = std::function<Result<std::unique_ptr<sink::Sink>>(const core::SinkSettings&)>;
+  using MakeSink = std::function<Result<std::unique_ptr<sink::Sink>>(const ItemType&,
+                                                                     const core::SinkSettings&)>;
 
   std::string node;  // one life of one process
   store::QueueStore& queue;

@@ -83,8 +83,8 @@ struct TestDispatch {
          .leases = shared.queue,
          .types = shared.types,
          .feed = nullptr,
-         .make_sink =
-             [&shared](const core::SinkSettings& settings) -> Result<std::unique_ptr<sink::Sink>> {
+         .make_sink = [&shared](const ItemType&, const core::SinkSettings& settings)
+             -> Result<std::unique_ptr<sink::Sink>> {
            if (settings.type == core::SinkType::kafka) {
              return fail(ErrorKind::unavailable, "no broker");
            }

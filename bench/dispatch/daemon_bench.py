@@ -2,12 +2,13 @@
 
 - drain: 500,000 due items, 300 bytes of context, to the log sink, on PostgreSQL and on the embedded store; beside it, on
   a server of its own in the same run, the loop of bare SQL of bench_dispatch.
-- pace: to a downstream that notes the kernel's arrival times, at 50, 500 and 5,000 a second: the busiest sliding second,
-  and how much of the pace was used over the run.
-- late: 200 items a second, each due at an instant of its own, capacity free, jitter 0.
+- pace, on both stores: to a downstream that notes the kernel's arrival times, at 50, 500 and 5,000 a second: the busiest
+  sliding second, and how much of the pace was used over the run.
+- late, on both stores: 200 items a second, each due at an instant of its own, capacity free, jitter 0.
 
 Usage: daemon_bench.py BUILD_DIR [drain|pace|late]...
 """
+import contextlib
 import json
 import pathlib
 import re
@@ -27,6 +28,7 @@ from harness import Penstock, print_ratio  # noqa: E402
 ITEMS = 500_000
 CONTEXT = {"note": "x" * 285}
 BATCH = 10_000
+STORES = ("embedded", "postgres")
 
 
 def call(url, path, value=None, method=None, kind="application/json"):
@@ -86,15 +88,25 @@ def drain(build, env, name):
     return rate
 
 
-def measure_drain(build):
+@contextlib.contextmanager
+def fresh_store(build, name):
+    """The environment of a daemon on a store of its own."""
+    if name == "embedded":
+        yield {}
+        return
     postgres = testserver.Postgres()
     postgres.start()
     try:
         env = {"PENSTOCK_STORE_POSTGRES_URL": postgres.url()}
         subprocess.run([str(pathlib.Path(build) / "penstock"), "migrate"], env=env, check=True, capture_output=True)
-        on_postgres = drain(build, env, "PostgreSQL")
+        yield env
     finally:
         postgres.close()
+
+
+def measure_drain(build):
+    with fresh_store(build, "postgres") as env:
+        on_postgres = drain(build, env, "PostgreSQL")
     embedded = drain(build, {}, "the embedded store")
     bare = bare_loop(build)
     print(f"the loop of bare SQL: {bare:.0f} items/s")
@@ -102,29 +114,33 @@ def measure_drain(build):
     print_ratio("dispatch.embedded_vs_postgres", embedded / on_postgres, 1.0)
 
 
-def measure_pace(build):
-    for pace, seconds in ((50, 15), (500, 15), (5_000, 12)):
-        downstream = Downstream()
-        with Penstock(build, "--log-level", "warn") as daemon:
-            url = daemon.url
-            put_type(url, enabled=False)
-            items = pace * seconds
-            enqueue(url, [f"item-{i}" for i in range(items)], instant(time.time()))
-            put_type(url, maxPerSecond=pace, batchSize=1_000,
-                     sink={"type": "http", "url": downstream.url, "concurrency": 64})
-            wait_for(url, items, seconds * 3 + 20)
-            report = downstream.report()
-        downstream.close()
-        used = (items - 1) / (report["last"] - report["first"]) / pace
-        print(f"pace {pace}: busiest sliding second {report['busiest']}, {100 * used:.1f} % used, "
-              f"{len(report['repeated'])} repeats")
-        print_ratio(f"dispatch.pace_{pace}_kept", pace / max(report["busiest"], 1), 1.0)
-        print_ratio(f"dispatch.pace_{pace}_used", used, 0.98)
-
-
-def measure_lateness(build):
+def pace_on(build, store, pace, seconds):
     downstream = Downstream()
-    with Penstock(build, "--log-level", "warn") as daemon:
+    with fresh_store(build, store) as env, Penstock(build, "--log-level", "warn", env=env) as daemon:
+        url = daemon.url
+        put_type(url, enabled=False)
+        items = pace * seconds
+        enqueue(url, [f"item-{i}" for i in range(items)], instant(time.time()))
+        put_type(url, maxPerSecond=pace, batchSize=1_000, sink={"type": "http", "url": downstream.url, "concurrency": 64})
+        wait_for(url, items, seconds * 3 + 20)
+        report = downstream.report()
+    downstream.close()
+    used = (items - 1) / (report["last"] - report["first"]) / pace
+    print(f"pace {pace} on {store}: busiest sliding second {report['busiest']}, {100 * used:.1f} % used, "
+          f"{len(report['repeated'])} repeats", flush=True)
+    print_ratio(f"dispatch.pace_{pace}_kept_{store}", pace / max(report["busiest"], 1), 1.0)
+    print_ratio(f"dispatch.pace_{pace}_used_{store}", used, 0.98)
+
+
+def measure_pace(build):
+    for store in STORES:
+        for pace, seconds in ((50, 15), (500, 15), (5_000, 12)):
+            pace_on(build, store, pace, seconds)
+
+
+def lateness_on(build, store):
+    downstream = Downstream()
+    with fresh_store(build, store) as env, Penstock(build, "--log-level", "warn", env=env) as daemon:
         url = daemon.url
         put_type(url, sink={"type": "http", "url": downstream.url, "concurrency": 64})
         begin = time.time() + 5
@@ -134,8 +150,14 @@ def measure_lateness(build):
         late = sorted(at - int(due[key.split(":")[1]] * 1000) / 1000 for at, key in downstream.calls())
     downstream.close()
     p50, p99, p999 = (1000 * late[int(len(late) * share)] for share in (0.5, 0.99, 0.999))
-    print(f"lateness at 200 a second: p50 {p50:.1f} ms, p99 {p99:.1f} ms, p999 {p999:.1f} ms, earliest {1000 * late[0]:.1f} ms")
-    print_ratio("dispatch.lateness_p99", 50 / p99, 1.0)
+    print(f"lateness at 200 a second on {store}: p50 {p50:.1f} ms, p99 {p99:.1f} ms, p999 {p999:.1f} ms, "
+          f"earliest {1000 * late[0]:.1f} ms", flush=True)
+    print_ratio(f"dispatch.lateness_p99_{store}", 50 / p99, 1.0)
+
+
+def measure_lateness(build):
+    for store in STORES:
+        lateness_on(build, store)
 
 
 if __name__ == "__main__":

@@ -6,9 +6,10 @@ import time
 
 
 def run(port, per_second, seconds, connections=8, command=None, answer=b"*5\r\n", tick_ms=0):
-    """(p50, p99, p999) in microseconds, and how many were answered. `answer` is how each answer begins.
+    """(p50, p99, p999) in microseconds, and how many were answered. `command` is what each request sends, or a function
+    from its number to that; `answer` is how each answer begins.
     Without a tick it is busy towards the next due time and takes a core; with one, requests leave a tick late at most."""
-    payload = command or b"*5\r\n$11\r\nCL.THROTTLE\r\n$4\r\nopen\r\n$9\r\n999999999\r\n$1\r\n1\r\n$1\r\n1\r\n"
+    command = command or b"*5\r\n$11\r\nCL.THROTTLE\r\n$4\r\nopen\r\n$9\r\n999999999\r\n$1\r\n1\r\n$1\r\n1\r\n"
     socks = [socket.create_connection(("127.0.0.1", port)) for _ in range(connections)]
     poll = select.epoll()
     due = {}
@@ -28,7 +29,7 @@ def run(port, per_second, seconds, connections=8, command=None, answer=b"*5\r\n"
         while sent < total and start + sent * interval <= now:
             sock = socks[sent % connections]
             due[sock.fileno()].append(start + sent * interval)
-            sock.send(payload)
+            sock.send(command(sent) if callable(command) else command)
             sent += 1
         if now > start + seconds + 10:
             break

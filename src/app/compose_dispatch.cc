@@ -60,6 +60,7 @@ Result<std::unique_ptr<DispatchPart>> DispatchPart::start(
        .leases = *backend.leases,
        .types = *backend.item_types,
        .feed = backend.item_feed,
+       .slot_life = backend.slot_life,
        .make_sink =
            [part = part.get()](const ItemType&, const core::SinkSettings& settings) {
              return sink::make_sink(settings, part->sinks_);

@@ -79,7 +79,7 @@ def downstream():
 
 
 def put_type(node, downstream, sink=None, **more):
-    sink = {"type": "http", "url": downstream.url, **(sink or {})}
+    sink = {"type": "http", **({"url": downstream.url} if downstream else {}), **(sink or {})}
     answer = node.request("PUT", TYPE, json.dumps({**DEFAULTS, "sink": sink, **more}),
                           {"Content-Type": "application/json"})
     assert answer.status == 200, answer.body

@@ -85,9 +85,9 @@ class Counter:
                 "first": times[0] if times else 0, "last": times[-1] if times else 0}
 
 
-def serve():
+def serve(port):
     counter = Counter()
-    listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
+    listener = socket.create_server(("127.0.0.1", port), backlog=1024)
     listener.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
     listener.setblocking(False)
     selector = selectors.DefaultSelector()
@@ -137,8 +137,8 @@ def send(connection, data):
 class Downstream:
     """The process, as a test sees it."""
 
-    def __init__(self):
-        self.process = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    def __init__(self, port=0):
+        self.process = subprocess.Popen([sys.executable, __file__, str(port)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         text=True)
         self.port = int(self.process.stdout.readline())
         self.url = f"http://127.0.0.1:{self.port}/work"
@@ -171,4 +171,4 @@ class Downstream:
 
 
 if __name__ == "__main__":
-    serve()
+    serve(int(sys.argv[1]))

@@ -4,12 +4,14 @@ import concurrent.futures
 import hashlib
 import hmac
 import json
+import socket
 import time
 
 import pytest
 from conftest import wait_until
-from dispatch_nodes import (ITEMS, TYPE, counts, downstream, enqueue, instant, item, node, nodes, patch_type,
-                            postgres, put_type, shared_nodes, wait_for_counts)
+from dispatch_nodes import (ITEMS, TYPE, counts, downstream, embedded_nodes, enqueue, instant, item, node, nodes,
+                            patch_type, postgres, postgres_nodes, put_type, shared_nodes, wait_for_counts)
+from downstream import Downstream
 
 __all__ = ["downstream", "node", "nodes", "postgres", "shared_nodes"]  # fixtures
 
@@ -107,6 +109,31 @@ def test_a_sink_that_is_down_or_slow_loses_nothing(node, downstream):
     assert downstream.report()["keys"] == 100
 
 
+def test_items_outlive_a_minute_without_their_sink(request):
+    """With the settings an item type has by itself; on both stores at once, since it takes a minute and a half."""
+    closed = socket.socket()
+    closed.bind(("127.0.0.1", 0))  # not listening: connections are refused, and nobody else gets the port
+    port = closed.getsockname()[1]
+    both = [make(request).start() for make in (embedded_nodes, postgres_nodes)]
+    names = [f"m-{i}" for i in range(200)]
+    for node in both:
+        put_type(node, None, {"url": f"http://127.0.0.1:{port}/work"}, retryBackoffMs=None, retryBackoffMaxMs=None)
+        enqueue(node, *names)
+    time.sleep(60)
+    for node in both:
+        assert counts(node)["DEAD"] == 0 and counts(node)["DISPATCHED"] == 0
+        assert "refused" in item(node, "m-0")["lastError"]
+    closed.close()
+    back = Downstream(port)
+    try:
+        for node in both:
+            wait_for_counts(node, 120, DISPATCHED=len(names), READY=0, CLAIMED=0, DEAD=0)
+        report = back.report()
+        assert (report["keys"], report["calls"]) == (len(names), 2 * len(names)), "each node hands over each item once"
+    finally:
+        back.close()
+
+
 def test_kill_switch_stops_a_batch_and_gives_the_rest_back(node, downstream):
     put_type(node, downstream, maxPerSecond=100)
     enqueue(node, *[f"k-{i}" for i in range(1_000)])
@@ -181,6 +208,17 @@ def test_a_slot_is_the_time_of_an_item(node, downstream):
     unknown = node.post(ITEMS, {"itemId": "x", "slot": {"config": "none"}})
     assert unknown.status == 404 and node.get(f"{ITEMS}/x").status == 404
     wait_for_counts(node, DISPATCHED=12)
+
+
+def test_a_cancelled_item_gives_its_slot_back(node, downstream):
+    put_type(node, downstream)
+    node.put_config("narrow", max_per_window=1, window="PT1S")
+    ask = {"config": "narrow", "requestedTime": instant(3_600)}
+    first = node.post(ITEMS, {"itemId": "c-1", "slot": ask, "context": 1}).json()
+    assert node.request("DELETE", f"{ITEMS}/c-1").status == 204
+    assert node.get("/api/v1/slots/PAYMENT:c-1").json()["status"] == "RELEASED"
+    second = node.post(ITEMS, {"itemId": "c-2", "slot": ask, "context": 2}).json()
+    assert second["scheduledTime"][:19] == first["scheduledTime"][:19], "the place is free again"
 
 
 def test_what_was_acknowledged_survives_a_crash(nodes, downstream):

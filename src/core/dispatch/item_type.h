@@ -44,7 +44,8 @@ struct ItemTypeSettings {
   std::chrono::minutes stale_claim_threshold{2};
   std::optional<std::int64_t> max_per_second;  // none = no pace
   std::optional<std::int64_t> burst;           // none = a tenth of a second's worth
-  Millis retry_backoff{1'000};
+  // With five attempts an item outlives a sink that is down for a minute: 5 + 10 + 20 + 40 s.
+  Millis retry_backoff{5'000};
   Millis retry_backoff_max = std::chrono::minutes{5};
   Seconds max_pause = std::chrono::minutes{5};  // a sink that says "slow down" is believed so long
   SinkSettings sink;

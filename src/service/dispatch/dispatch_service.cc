@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/rng.h"
@@ -24,6 +25,11 @@ std::unexpected<Error> no_such_type(const ItemType& type) {
 
 Error no_such_item(const ItemType& type, const ItemId& id) {
   return {.kind = ErrorKind::not_found, .what = "there is no item " + type.str() + ":" + id.str()};
+}
+
+// Under which the slot of an item is known.
+EventId slot_event(const ItemType& type, const ItemId& id) {
+  return EventId::trusted(type.str() + ":" + id.str());
 }
 
 double seconds_of(Micros span) { return std::chrono::duration<double>(span).count(); }
@@ -82,7 +88,7 @@ Result<store::NewItem> DispatchService::item_of(core::ItemCall&& call) {
   const Instant now = cut_to_millis(ports_.wall.now());
   const std::uint64_t drawn = drawn_.fetch_add(1, std::memory_order_relaxed);
   item.slot = store::SlotRequest{
-      .event = EventId::trusted(item.type.str() + ":" + item.id.str()),
+      .event = slot_event(item.type, item.id),
       .config_name = call.slot->config.empty() ? options_.default_slot_config : call.slot->config,
       .config = nullptr,
       .requested = call.slot->requested.value_or(now),
@@ -164,9 +170,13 @@ void DispatchService::cancel(ItemType type, ItemId id, std::string request_id,
   read<store::ItemView>(std::move(done), [this, type = std::move(type), id = std::move(id),
                                           request_id = std::move(request_id)] {
     Result<store::ItemView> item = ports_.queue.cancel(type, id, std::nullopt);
-    if (item) {
-      log_.info("dispatch.cancelled",
-                {{"request_id", request_id}, {"item_type", type.str()}, {"item_id", id.str()}});
+    if (!item) return item;
+    log_.info("dispatch.cancelled",
+              {{"request_id", request_id}, {"item_type", type.str()}, {"item_id", id.str()}});
+    // An item without a slot, or whose window has begun, has none to give back. A crash before this
+    // leaves one place unused, no more.
+    if (ports_.slot_life != nullptr) {
+      std::ignore = ports_.slot_life->release(slot_event(type, id), std::nullopt);
     }
     return item;
   });

@@ -25,6 +25,7 @@
 #include "store/item_feed.h"
 #include "store/lease_store.h"
 #include "store/queue_store.h"
+#include "store/slot_life.h"
 
 namespace penstock::service {
 
@@ -42,6 +43,7 @@ struct DispatchPorts {
   store::LeaseStore& leases;
   store::ItemTypeStore& types;
   store::ItemFeed* feed = nullptr;
+  store::SlotLife* slot_life = nullptr;  // null = items have no slots that could be given back
   DispatcherParts::MakeSink make_sink;
   const Clock& wall;
   const Clock& steady;

@@ -83,6 +83,7 @@ struct TestDispatch {
          .leases = shared.queue,
          .types = shared.types,
          .feed = nullptr,
+         .slot_life = nullptr,
          .make_sink = [&shared](const ItemType&, const core::SinkSettings& settings)
              -> Result<std::unique_ptr<sink::Sink>> {
            if (settings.type == core::SinkType::kafka) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/compose_dispatch.h"
+#include "app/compose_payments.h"
 #include "app/compose_throttle.h"
 #include "app/slot_archive.h"
 #include "app/stores.h"
@@ -84,10 +85,16 @@ class ComposedDaemon final : public Daemon {
     auto throttle = ThrottlePart::start(config_.throttle, limits, clock_, log_, metrics_, routes);
     if (!throttle) return std::unexpected(throttle.error());
     throttle_ = std::move(*throttle);
+    auto payments = PaymentsPart::start(stores_->dispatch(), clock_, log_, metrics_);
+    if (!payments) return std::unexpected(payments.error());
+    payments_ = std::move(*payments);
     auto dispatch = DispatchPart::start(config_, stores_->dispatch(), clock_, log_, metrics_,
-                                        random_seed(), routes);
+                                        random_seed(), payments_->wrap_sink(), routes);
     if (!dispatch) return std::unexpected(dispatch.error());
     dispatch_ = std::move(*dispatch);
+    if (Result<void> served = payments_->serve(config_, dispatch_->service(), routes); !served) {
+      return served;
+    }
     auto server = front::HttpServer::start(config_.http, std::move(routes), clock_, log_, metrics_);
     if (!server) return std::unexpected(server.error());
     server_ = std::move(*server);
@@ -108,7 +115,9 @@ class ComposedDaemon final : public Daemon {
     if (retention_) retention_->stop();
     if (slots_) slots_->stop();
     if (throttle_) throttle_->stop();
+    if (payments_) payments_->stop_service();
     if (dispatch_) dispatch_->stop();
+    if (payments_) payments_->stop();
   }
 
  private:
@@ -158,6 +167,7 @@ class ComposedDaemon final : public Daemon {
   std::unique_ptr<service::SlotService> slots_;
   std::unique_ptr<service::RetentionSchedule> retention_;
   std::unique_ptr<ThrottlePart> throttle_;
+  std::unique_ptr<PaymentsPart> payments_;  // around dispatch: its sinks use it
   std::unique_ptr<DispatchPart> dispatch_;
   std::unique_ptr<front::HttpServer> server_;
   std::unique_ptr<front::RespServer> resp_;

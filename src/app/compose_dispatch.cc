@@ -33,18 +33,23 @@ service::DispatchOptions options_of(const Config& config, std::uint64_t seed) {
   service::DispatchOptions options{.default_slot_config = config.slots.default_config_name,
                                    .slot_max_delay = config.slots.max_delay,
                                    .writers = writers};
-  options.dispatchers = {.node = node_name(seed),
-                         .workers = shared ? writers : 2,
-                         .id_retention = config.dispatch.id_retention,
-                         .seed = seed};
+  options.dispatchers = {
+      .node = node_name(seed),
+      .workers = shared ? writers : 2,
+      .id_retention = config.dispatch.id_retention,
+      .id_retention_of = {{store::payment_item_type(), config.payments.retention}},
+      .seed = seed};
   return options;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<DispatchPart>> DispatchPart::start(
-    const Config& config, const store::Backend& backend, const Clock& clock, Log& log,
-    runtime::Metrics& metrics, std::uint64_t seed, std::vector<front::Route>& routes) {
+Result<std::unique_ptr<DispatchPart>> DispatchPart::start(const Config& config,
+                                                          const store::Backend& backend,
+                                                          const Clock& clock, Log& log,
+                                                          runtime::Metrics& metrics,
+                                                          std::uint64_t seed, WrapSink wrap,
+                                                          std::vector<front::Route>& routes) {
   if (Result<void> able = require_dispatch(backend); !able) {
     return std::unexpected(std::move(able.error()));
   }
@@ -61,10 +66,13 @@ Result<std::unique_ptr<DispatchPart>> DispatchPart::start(
        .types = *backend.item_types,
        .feed = backend.item_feed,
        .slot_life = backend.slot_life,
-       .make_sink =
-           [part = part.get()](const ItemType&, const core::SinkSettings& settings) {
-             return sink::make_sink(settings, part->sinks_);
-           },
+       .make_sink = [part = part.get(), wrap = std::move(wrap)](
+                        const ItemType& type,
+                        const core::SinkSettings& settings) -> Result<std::unique_ptr<sink::Sink>> {
+         Result<std::unique_ptr<sink::Sink>> made = sink::make_sink(settings, part->sinks_);
+         if (!made) return made;
+         return wrap(type, settings, std::move(*made));
+       },
        .wall = clock,
        .steady = part->steady_},
       log, metrics);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -19,6 +20,10 @@
 
 namespace penstock::app {
 
+// Puts something around the sink of a type; may give back what it was given.
+using WrapSink = std::function<std::unique_ptr<sink::Sink>(
+    const ItemType&, const core::SinkSettings&, std::unique_ptr<sink::Sink>)>;
+
 class DispatchPart {
  public:
   // All but `config` must outlive this, and this the routes.
@@ -26,7 +31,10 @@ class DispatchPart {
                                                      const store::Backend& backend,
                                                      const Clock& clock, Log& log,
                                                      runtime::Metrics& metrics, std::uint64_t seed,
+                                                     WrapSink wrap,
                                                      std::vector<front::Route>& routes);
+
+  service::DispatchService& service() noexcept { return *service_; }
 
   // Gives back what is held and waits for what is under way. Once no request is left; idempotent.
   void stop() { service_->stop(); }

@@ -1,4 +1,4 @@
-// Names that callers choose (event, config, pool, item, item type): 1 to 128 printable ASCII characters, no spaces.
+// Names that callers choose (event, config, pool, item, item type, payment): 1 to 128 printable ASCII characters, no spaces.
 // Each kind is its own type, so that an event id cannot be passed where a pool is meant.
 #pragma once
 
@@ -49,6 +49,7 @@ using ConfigName = Id<struct ConfigNameTag>;
 using PoolName = Id<struct PoolNameTag>;
 using ItemId = Id<struct ItemIdTag>;
 using ItemType = Id<struct ItemTypeTag>;
+using PaymentId = Id<struct PaymentIdTag>;
 
 }  // namespace penstock
 

@@ -13,6 +13,8 @@
 #include "store/limit_store.h"
 #include "store/limit_sweep.h"
 #include "store/node_registry.h"
+#include "store/payment_rule_store.h"
+#include "store/payment_store.h"
 #include "store/policy_store.h"
 #include "store/queue_store.h"
 #include "store/slot_config_store.h"
@@ -46,6 +48,8 @@ struct Backend {
   LeaseStore* leases = nullptr;
   ItemTypeStore* item_types = nullptr;
   ItemFeed* item_feed = nullptr;  // only of a store that nodes share
+  PaymentStore* payments = nullptr;
+  PaymentRuleStore* payment_rules = nullptr;
 };
 
 }  // namespace penstock::store

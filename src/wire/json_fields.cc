@@ -82,6 +82,10 @@ std::optional<JsonValue> JsonFields::optional_array(std::string_view name) {
   return member(name, JsonType::array);
 }
 
+std::optional<JsonValue> JsonFields::optional_object(std::string_view name) {
+  return member(name, JsonType::object);
+}
+
 Instant JsonFields::read_instant(std::string_view name, std::string_view text) {
   if (error_) return {};
   const Result<Instant> instant = parse_instant(text);

@@ -30,6 +30,7 @@ class JsonFields {
   // A number exactly as it was written.
   std::optional<std::string_view> optional_number(std::string_view name);
   std::optional<JsonValue> optional_array(std::string_view name);
+  std::optional<JsonValue> optional_object(std::string_view name);
   Instant required_instant(std::string_view name);
   std::optional<Instant> optional_instant(std::string_view name);
   std::optional<Millis> optional_duration(std::string_view name);

@@ -55,6 +55,12 @@ def test_the_commands_of_the_throttle_guide_work(daemon):
     run_blocks(daemon, blocks)
 
 
+def test_the_first_payment_of_the_guide_works(daemon):
+    blocks = tour_blocks("docs/payments.md")
+    assert sum(language == "bash" for language, _ in blocks) >= 8
+    run_blocks(daemon, blocks)
+
+
 def test_the_first_item_of_the_dispatch_guide_works(daemon):
     blocks = tour_blocks("docs/dispatch.md")
     assert sum(language == "bash" for language, _ in blocks) >= 4

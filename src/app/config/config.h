@@ -75,9 +75,9 @@ struct SlotsConfig {
 struct ThrottleConfig {
   StoreChoice store = StoreChoice::embedded;  // when not given: PostgreSQL if it has a URL
   Millis deadline{0};                         // of a decision by a shared engine
-  std::size_t batches = 1;  // on their way to it at once: its number of connections
-  std::size_t max_keys = 0;                   // keys with usage in memory
-  Millis save_interval{0};                    // between two savings of the usage to the store
+  std::size_t batches = 1;   // on their way to it at once: its number of connections
+  std::size_t max_keys = 0;  // keys with usage in memory
+  Millis save_interval{0};   // between two savings of the usage to the store
   core::PolicyDraft default_policy = core::default_policy_draft();
   wire::FilterRules filter;
   bool tokens_remaining = false;  // the gauge per policy
@@ -89,6 +89,11 @@ struct DispatchConfig {
   Millis id_retention{0};  // settled items are known so long
   bool refuse_private_addresses = false;
   std::filesystem::path ca_file;  // who may vouch for https sinks; empty = the system's
+};
+
+// Payments live in the store of dispatch.
+struct PaymentsConfig {
+  Millis retention{0};  // of payments and their items
 };
 
 // Members have no defaults of their own where the table in keys.cc gives one.
@@ -105,6 +110,7 @@ struct Config {
   SlotsConfig slots;
   ThrottleConfig throttle;
   DispatchConfig dispatch;
+  PaymentsConfig payments;
 };
 
 }  // namespace penstock::app

@@ -324,6 +324,12 @@ const std::array kKeys{
     Key{"dispatch.http.ca-file", path(), "",
         "PEM certificates of who may vouch for `https` sinks; not set = the system's.", "",
         [](Config& c, const Value& v) { c.dispatch.ca_file = text(v); }},
+
+    // As for items: a payment that is forgotten could be made again.
+    Key{"payments.retention", duration(std::chrono::days{1}, std::chrono::days{36'600}), "P730D",
+        "A payment is known this long after its item was settled, and so is the item; then both are "
+        "forgotten, and the id may be used anew. Those that are HELD stay.", "",
+        [](Config& c, const Value& v) { c.payments.retention = millis(v); }},
 };
 // clang-format on
 

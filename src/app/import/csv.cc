@@ -8,46 +8,7 @@ namespace {
 
 bool has_open_quote(std::string_view text) { return std::ranges::count(text, '"') % 2 != 0; }
 
-// Takes the field at the front of `text`, up to its comma or the end.
-Result<std::string> take_field(std::string_view& text) {
-  std::string field;
-  if (!text.starts_with('"')) {
-    const std::size_t end = std::min(text.find(','), text.size());
-    field = text.substr(0, end);
-    text.remove_prefix(end);
-    if (field.find('"') != field.npos) {
-      return fail(ErrorKind::invalid, "has a quote inside a field that is not in quotes");
-    }
-    return field;
-  }
-  text.remove_prefix(1);
-  for (;;) {
-    const std::size_t quote = text.find('"');
-    if (quote == text.npos) return fail(ErrorKind::invalid, "has a quote that is never closed");
-    field += text.substr(0, quote);
-    text.remove_prefix(quote + 1);
-    if (!text.starts_with('"')) break;
-    field += '"';
-    text.remove_prefix(1);
-  }
-  if (!text.empty() && text.front() != ',') {
-    return fail(ErrorKind::invalid, "has text between a closing quote and the next comma");
-  }
-  return field;
-}
-
 }  // namespace
-
-Result<std::vector<std::string>> parse_csv_row(std::string_view text) {
-  std::vector<std::string> fields;
-  for (;;) {
-    Result<std::string> field = take_field(text);
-    if (!field) return std::unexpected(std::move(field.error()));
-    fields.push_back(*std::move(field));
-    if (text.empty()) return fields;
-    text.remove_prefix(1);  // the comma
-  }
-}
 
 Result<bool> CsvReader::next(CsvRow& row) {
   row.fields.clear();
@@ -96,19 +57,6 @@ Result<bool> CsvReader::join_quoted_lines(CsvRow& row, std::vector<Line>& rest) 
     row.text += line.text;
   }
   return true;
-}
-
-void append_csv_field(std::string& out, std::string_view field) {
-  if (field.find_first_of(",\"\r\n") == field.npos) {
-    out += field;
-    return;
-  }
-  out += '"';
-  for (const char c : field) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  out += '"';
 }
 
 }  // namespace penstock::app

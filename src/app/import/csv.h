@@ -1,4 +1,4 @@
-// CSV by RFC 4180: commas, double quotes, doubled quotes and line breaks inside quotes.
+// CSV read line by line from a file of any size; wire/csv.h has the form of one row.
 #pragma once
 
 #include <string>
@@ -7,6 +7,7 @@
 
 #include "app/import/text_input.h"
 #include "base/result.h"
+#include "wire/csv.h"
 
 namespace penstock::app {
 
@@ -31,10 +32,7 @@ class CsvReader {
   TextInput& input_;
 };
 
-// One row, line breaks only inside quotes; the error's `what` is a predicate.
-Result<std::vector<std::string>> parse_csv_row(std::string_view text);
-
-// Appends `field`, in quotes where it needs them.
-void append_csv_field(std::string& out, std::string_view field);
+using wire::append_csv_field;
+using wire::parse_csv_row;
 
 }  // namespace penstock::app

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "front/http/batch_entries.h"
 #include "front/http/dispatch_views.h"
 #include "front/http/json_routes.h"
 #include "wire/dispatch.h"
@@ -11,6 +12,8 @@ namespace penstock::front {
 namespace {
 
 using service::DispatchService;
+
+constexpr std::string_view kItemId = "itemId";
 
 struct Context {
   DispatchService& dispatch;
@@ -69,76 +72,15 @@ void enqueue_one(const Context& context, const Request& request, Reply&& reply) 
                            });
 }
 
-// What one entry of a batch asked, or why it asks nothing.
-struct BatchEntry {
-  std::string id;  // as far as it could be read
-  std::optional<Error> error;
-};
-
-struct ItemBatch {
-  std::vector<BatchEntry> entries;    // all, in order
-  std::vector<core::ItemCall> calls;  // of the entries without error, in order
-};
-
-Result<ItemBatch> decode_batch(std::string_view body, wire::BatchFormat format,
-                               const ItemType& type, std::size_t context_bytes_max) {
-  ItemBatch batch;
-  const Result<void> read =
-      wire::for_each_entry(body, format, [&](const Result<wire::JsonValue>& value) {
-        BatchEntry& entry = batch.entries.emplace_back();
-        if (!value) {
-          entry.error = value.error();
-          return;
-        }
-        Result<core::ItemCall> call = wire::decode_item_call(*value, type, context_bytes_max);
-        if (call) {
-          entry.id = call->id.str();
-          batch.calls.push_back(std::move(*call));
-          return;
-        }
-        const wire::JsonValue id = value->find("itemId");
-        if (id && id.type() == wire::JsonType::string) entry.id = id.string();
-        entry.error = std::move(call.error());
-      });
-  if (!read) return std::unexpected(read.error());
-  return batch;
-}
-
-void encode_failure(wire::JsonWriter& out, std::string_view id, const Error& error) {
-  const int status = status_of(error.kind);
+void encode_answer(wire::JsonWriter& out, std::string_view id, const store::Enqueued& taken) {
+  const Result<int> status = status_of_taken(taken);
+  if (!status) return encode_failure(out, kItemId, id, status.error());
   out.begin_object()
-      .member("itemId", id)
-      .member("status", status)
-      .member("error", reason_of(status))
-      .member("message", error.what);
-  if (!error.field.empty()) out.member("field", error.field);
-  out.end_object();
-}
-
-void encode_answer(wire::JsonWriter& out, std::string_view id,
-                   const Result<store::Enqueued>& taken) {
-  if (!taken) return encode_failure(out, id, taken.error());
-  const Result<int> status = status_of_taken(*taken);
-  if (!status) return encode_failure(out, id, status.error());
-  out.begin_object()
-      .member("itemId", id)
+      .member(kItemId, id)
       .member("status", *status)
-      .member("state", core::item_state_name(taken->state))
-      .member("scheduledTime", taken->scheduled)
+      .member("state", core::item_state_name(taken.state))
+      .member("scheduledTime", taken.scheduled)
       .end_object();
-}
-
-std::string encode_batch(const std::vector<BatchEntry>& entries,
-                         const DispatchService::Taken& answers) {
-  wire::JsonWriter out(entries.size() * 112 + 16);  // one answer is about 110 bytes
-  out.begin_object().key("results").begin_array();
-  auto answer = answers.begin();
-  for (const BatchEntry& entry : entries) {
-    entry.error ? encode_failure(out, entry.id, *entry.error)
-                : encode_answer(out, entry.id, *answer++);
-  }
-  out.end_array().end_object();
-  return std::move(out).take();
 }
 
 void enqueue_batch(const Context& context, const Request& request, Reply&& reply) {
@@ -147,14 +89,19 @@ void enqueue_batch(const Context& context, const Request& request, Reply&& reply
   if (!type) return;
   const auto format = batch_format_of(request, exchange);
   if (!format) return;
-  Result<ItemBatch> batch = decode_batch(request.body, *format, *type, context.context_bytes_max);
+  Result<BatchCalls<core::ItemCall>> batch =
+      decode_entries<core::ItemCall>(request.body, *format, kItemId, [&](wire::JsonValue value) {
+        return wire::decode_item_call(value, *type, context.context_bytes_max);
+      });
   if (!batch) return exchange.fail(batch.error());
   std::string request_id = exchange.request_id();
-  context.dispatch.enqueue(std::move(batch->calls), std::move(request_id),
-                           [exchange = std::move(exchange), entries = std::move(batch->entries)](
-                               const DispatchService::Taken& answers) mutable {
-                             exchange.send(200, encode_batch(entries, answers));
-                           });
+  context.dispatch.enqueue(
+      std::move(batch->calls), std::move(request_id),
+      [exchange = std::move(exchange),
+       entries = std::move(batch->entries)](const DispatchService::Taken& answers) mutable {
+        // One answer is about 110 bytes.
+        exchange.send(200, encode_results(entries, answers, kItemId, 112, encode_answer));
+      });
 }
 
 auto send_item(Exchange&& exchange) {

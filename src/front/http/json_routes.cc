@@ -23,14 +23,19 @@ bool is_json(const Request& request) noexcept {
 
 }  // namespace
 
-std::optional<wire::BatchFormat> batch_format_of(const Request& request, Exchange& exchange) {
+std::optional<wire::BatchFormat> batch_format_of(const Request& request, Exchange& exchange,
+                                                 std::string_view also) {
   if (is_json(request)) return wire::BatchFormat::json_array;
   const std::string_view type = media_type(request);
   if (ascii_equal(type, "application/x-ndjson") || ascii_equal(type, "application/ndjson")) {
     return wire::BatchFormat::ndjson;
   }
-  exchange.fail(415, kBatchTypes);
+  exchange.fail(415, std::string(kBatchTypes) + std::string(also));
   return std::nullopt;
+}
+
+bool is_csv(const Request& request) noexcept {
+  return ascii_equal(media_type(request), "text/csv");
 }
 
 std::optional<wire::JsonDocument> read_json(const Request& request, Exchange& exchange) {

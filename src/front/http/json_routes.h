@@ -46,7 +46,11 @@ class Exchange {
 // the exchange themselves (415, or 400 for broken JSON) and give nothing when they cannot go on.
 // The document views the request's body, so decode before the handler returns.
 std::optional<wire::JsonDocument> read_json(const Request& request, Exchange& exchange);
-std::optional<wire::BatchFormat> batch_format_of(const Request& request, Exchange& exchange);
+// `also` ends the sentence of the 415 for a route that takes more.
+std::optional<wire::BatchFormat> batch_format_of(const Request& request, Exchange& exchange,
+                                                 std::string_view also = {});
+
+bool is_csv(const Request& request) noexcept;  // says so, that is
 
 // The id that is the route's {name} number `place`; answers the exchange itself (400) otherwise.
 template <class IdType>

@@ -27,7 +27,8 @@ Result<Page> page_of(const Request& request) {
 }
 
 Header next_page_link(std::string_view path, std::size_t limit, std::string_view last) {
-  std::string link = "<" + std::string(path) + "?limit=" + std::to_string(limit) + "&after=";
+  const char* const join = path.find('?') == path.npos ? "?" : "&";
+  std::string link = "<" + std::string(path) + join + "limit=" + std::to_string(limit) + "&after=";
   wire::append_percent_encoded(link, last);
   link += ">; rel=\"next\"";
   return {"Link", std::move(link)};

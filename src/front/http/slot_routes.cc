@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/iso8601.h"
+#include "front/http/batch_entries.h"
 #include "front/http/json_routes.h"
 #include "wire/slots.h"
 
@@ -34,74 +35,20 @@ void assign_one(SlotService& slots, const Clock& clock, const Request& request, 
                });
 }
 
-// What one entry of a batch asked, or why it asks nothing.
-struct BatchEntry {
-  std::string event_id;  // as far as it could be read
-  std::optional<Error> error;
-};
-
-struct SlotBatch {
-  std::vector<BatchEntry> entries;    // all, in order
-  std::vector<core::SlotCall> calls;  // of the entries without error, in order
-};
-
-Result<SlotBatch> decode_batch(std::string_view body, wire::BatchFormat format) {
-  SlotBatch batch;
-  const Result<void> read =
-      wire::for_each_entry(body, format, [&](const Result<wire::JsonValue>& value) {
-        BatchEntry& entry = batch.entries.emplace_back();
-        if (!value) {
-          entry.error = value.error();
-          return;
-        }
-        Result<core::SlotCall> call = wire::decode_slot_call(*value);
-        if (call) {
-          entry.event_id = call->event.str();
-          batch.calls.push_back(std::move(*call));
-          return;
-        }
-        const wire::JsonValue id = value->find("eventId");
-        if (id && id.type() == wire::JsonType::string) entry.event_id = id.string();
-        entry.error = std::move(call.error());
-      });
-  if (!read) return std::unexpected(read.error());
-  return batch;
-}
-
-void encode_failure(wire::JsonWriter& out, std::string_view event_id, const Error& error) {
-  const int status = status_of(error.kind);
-  out.begin_object()
-      .member("eventId", event_id)
-      .member("status", status)
-      .member("error", reason_of(status))
-      .member("message", error.what);
-  if (!error.field.empty()) out.member("field", error.field);
-  out.end_object();
-}
-
+// One answer is about 190 bytes.
 std::string encode_batch(const std::vector<BatchEntry>& entries,
                          const SlotService::Assigned& answers) {
-  wire::JsonWriter out(entries.size() * 192 + 16);  // one answer is about 190 bytes
-  out.begin_object().key("results").begin_array();
-  auto answer = answers.begin();
-  for (const BatchEntry& entry : entries) {
-    if (entry.error) {
-      encode_failure(out, entry.event_id, *entry.error);
-    } else if (const auto& given = *answer++; given) {
-      wire::encode_assignment(out, *given);
-    } else {
-      encode_failure(out, entry.event_id, given.error());
-    }
-  }
-  out.end_array().end_object();
-  return std::move(out).take();
+  return encode_results(entries, answers, "eventId", 192,
+                        [](wire::JsonWriter& out, std::string_view /*id*/,
+                           const core::Slot& given) { wire::encode_assignment(out, given); });
 }
 
 void assign_batch(SlotService& slots, const Clock& clock, const Request& request, Reply&& reply) {
   Exchange exchange(request, std::move(reply), clock);
   const auto format = batch_format_of(request, exchange);
   if (!format) return;
-  Result<SlotBatch> batch = decode_batch(request.body, *format);
+  Result<BatchCalls<core::SlotCall>> batch =
+      decode_entries<core::SlotCall>(request.body, *format, "eventId", wire::decode_slot_call);
   if (!batch) return exchange.fail(batch.error());
   std::string request_id = exchange.request_id();
   slots.assign(std::move(batch->calls), std::move(request_id),

@@ -71,6 +71,8 @@ class DispatchService {
   void cancel(ItemType type, ItemId id, std::string request_id, Done<store::ItemView> done);
   void redrive(ItemType type, ItemId id, std::string request_id, Done<store::ItemView> done);
   void summary(ItemType type, Done<DispatchSummary> done);
+  // Items of this type came in by another way, and may be due soon.
+  void wake(const ItemType& type) { dispatchers_->wake(type); }
 
   void find_type(ItemType type, Done<store::ItemTypeRecord> done);
   // Those behind `after` (empty = all), in the order of their names.

@@ -126,8 +126,10 @@ void Dispatchers::look_at_depths() {
 }
 
 void Dispatchers::forget_old(const std::function<bool()>& should_stop) {
-  const Instant before = ports_.wall.now() - options_.id_retention;
   for (const ItemTypes::Record& record : types_.list()) {
+    const auto own = options_.id_retention_of.find(record->type);
+    const Millis kept = own == options_.id_retention_of.end() ? options_.id_retention : own->second;
+    const Instant before = ports_.wall.now() - kept;
     for (;;) {
       if (should_stop()) return;
       const Result<std::size_t> gone = ports_.queue.forget(record->type, before, kForgetItems);

@@ -33,6 +33,7 @@ struct DispatchersOptions {
   std::string node;  // one life of one process
   std::size_t workers = 2;
   Millis id_retention = std::chrono::days{90};
+  std::map<ItemType, Millis> id_retention_of = {};  // of types whose items are known otherwise long
   Millis retention_interval = std::chrono::minutes{1};
   std::uint64_t seed = 0;
 };

@@ -24,7 +24,8 @@ constexpr std::array kAllFamilies = {
     Family::slot_config,   Family::throttle_policy, Family::throttle_usage,
     Family::queue_item,    Family::queue_due,       Family::queue_context,
     Family::queue_settled, Family::queue_audit,     Family::queue_state,
-    Family::item_type,     Family::slot_term};
+    Family::item_type,     Family::slot_term,       Family::payment,
+    Family::payment_order};
 static_assert(kAllFamilies.size() == kFamilies);
 
 bool known_family(std::string_view name) {

@@ -12,22 +12,10 @@
 
 #include "store/embedded/claim_batch.h"
 #include "store/embedded/cursor.h"
+#include "store/embedded/queue_reads.h"
 
 namespace penstock::store::embedded {
 namespace {
-
-Result<std::optional<ItemRecord>> read_item(const Engine::View& view, const ItemType& type,
-                                            const ItemId& id,
-                                            const rocksdb::ReadOptions& options = {}) {
-  std::string value;
-  const rocksdb::Status status =
-      view.db().Get(options, view.family(Family::queue_item), item_key(type, id), &value);
-  if (status.IsNotFound()) return std::nullopt;
-  if (!status.ok()) return std::unexpected(view.translate(status, "read an item"));
-  Result<ItemRecord> record = decode_item(value);
-  if (!record) return std::unexpected(view.in_folder(std::move(record.error())));
-  return std::move(*record);
-}
 
 Result<ItemView> view_of(const Engine::View& view, const ItemType& type, const ItemId& id,
                          const ItemRecord& record, const rocksdb::ReadOptions& options = {}) {
@@ -199,10 +187,7 @@ Result<std::optional<ItemView>> EmbeddedQueue::find(const ItemType& type, const 
   Result<std::optional<ItemRecord>> record = read_item(*view, type, id, options);
   if (!record) return std::unexpected(std::move(record.error()));
   if (!*record) return std::nullopt;
-  // A claim leaves the record as it was; what ends it writes the claim's number.
-  if (claimed && (*record)->state == ItemState::ready && (*record)->claim < claimed->claim) {
-    record = std::move(claimed);
-  }
+  count_claim(**record, std::move(claimed));
   Result<ItemView> item = view_of(*view, type, id, **record, options);
   if (!item) return std::unexpected(std::move(item.error()));
   return std::move(*item);

@@ -74,6 +74,10 @@ const char* family_name(Family family) noexcept {
       return "item_type";
     case Family::slot_term:
       return "slot_term";
+    case Family::payment:
+      return "payment";
+    case Family::payment_order:
+      return "payment_order";
   }
   return "";
 }
@@ -144,6 +148,7 @@ rocksdb::ColumnFamilyOptions make_family_options(Family family,
       break;
     case Family::queue_item:  // looked up and written as events are
     case Family::queue_context:
+    case Family::payment:
       options.write_buffer_size = kEventBuffer;
       options.max_write_buffer_number = kEventBuffersMax;
       options.target_file_size_base = 16 * kMiB;
@@ -152,7 +157,7 @@ rocksdb::ColumnFamilyOptions make_family_options(Family family,
       options.compression_per_level = {rocksdb::kNoCompression, rocksdb::kLZ4Compression};
       table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(kFilterBits));
       options.memtable_insert_with_hint_prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(0));
-      if (family == Family::queue_item) {
+      if (family != Family::queue_context) {
         options.memtable_whole_key_filtering = true;
         options.memtable_prefix_bloom_size_ratio = 0.02;
       }
@@ -162,6 +167,7 @@ rocksdb::ColumnFamilyOptions make_family_options(Family family,
     case Family::queue_audit:
     case Family::queue_state:
     case Family::slot_term:
+    case Family::payment_order:
       options.write_buffer_size = kWindowBuffer;
       options.memtable_insert_with_hint_prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(0));
       break;

@@ -30,8 +30,10 @@ enum class Family : std::size_t {
   queue_state = 11,
   item_type = 12,
   slot_term = 13,
+  payment = 14,
+  payment_order = 15,
 };
-inline constexpr std::size_t kFamilies = 14;
+inline constexpr std::size_t kFamilies = 16;
 
 // RocksDB wants a family called "default" to exist; it holds `meta`.
 const char* family_name(Family family) noexcept;

@@ -23,7 +23,8 @@ Enqueued repeated(const ItemRecord& record, const BodyDigest& digest) {
 
 }  // namespace
 
-std::vector<Result<Enqueued>> EnqueueBatch::run(std::span<const NewItem> items, Instant now) {
+std::vector<Result<Enqueued>> EnqueueBatch::run(std::span<const NewItem> items, Instant now,
+                                                const Rider& rider) {
   if (items.empty()) return {};
   rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);  // as AssignBatch
   const auto all_fail = [&](const Error& error) {
@@ -38,7 +39,7 @@ std::vector<Result<Enqueued>> EnqueueBatch::run(std::span<const NewItem> items, 
   std::vector<Result<Enqueued>> answers;
   answers.reserve(items.size());
   for (std::size_t i = 0; i < items.size(); ++i) answers.push_back(decide(*view, i, now));
-  const Result<void> written = write(*view);
+  const Result<void> written = write(*view, answers, rider);
   if (!slot_requests_.empty()) slots_.end(written.has_value());
   forget();
   return written ? std::move(answers) : all_fail(written.error());
@@ -118,8 +119,9 @@ Result<Enqueued> EnqueueBatch::create(const Engine::View& view, std::size_t item
       .result = EnqueueResult::created, .state = ItemState::ready, .scheduled = scheduled};
 }
 
-Result<void> EnqueueBatch::write(const Engine::View& view) {
-  if (created_.empty()) return {};  // then no slot was placed either
+Result<void> EnqueueBatch::write(const Engine::View& view,
+                                 std::span<const Result<Enqueued>> answers, const Rider& rider) {
+  if (created_.empty() && !rider) return {};  // then no slot was placed either
   QueueStep step(writer_, view);
   for (const Entry& entry : entries_) {
     if (entry.created == kNone) continue;
@@ -129,6 +131,9 @@ Result<void> EnqueueBatch::write(const Engine::View& view) {
   }
   if (!slot_requests_.empty()) {
     if (Result<void> put = slots_.put(view, step.batch()); !put) return put;
+  }
+  if (rider) {
+    if (Result<void> rode = rider(answers, step.batch()); !rode) return rode;
   }
   return step.commit();
 }

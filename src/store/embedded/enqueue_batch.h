@@ -5,9 +5,11 @@
 
 #include <rocksdb/slice.h>
 #include <rocksdb/status.h>
+#include <rocksdb/write_batch.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,7 +28,13 @@ class EnqueueBatch {
  public:
   explicit EnqueueBatch(Writer& writer) : writer_(writer), slots_(writer) {}
 
-  std::vector<Result<Enqueued>> run(std::span<const NewItem> items, Instant now);
+  // What is to be written in the same step, once the answers are known; an error of it refuses the
+  // whole batch.
+  using Rider =
+      std::function<Result<void>(std::span<const Result<Enqueued>>, rocksdb::WriteBatch&)>;
+
+  std::vector<Result<Enqueued>> run(std::span<const NewItem> items, Instant now,
+                                    const Rider& rider = nullptr);
 
  private:
   static constexpr std::size_t kNone = SIZE_MAX;
@@ -46,7 +54,8 @@ class EnqueueBatch {
   Result<Enqueued> decide(const Engine::View& view, std::size_t item, Instant now);
   Result<Enqueued> known(const Engine::View& view, std::size_t item) const;
   Result<Enqueued> create(const Engine::View& view, std::size_t item, Instant now);
-  Result<void> write(const Engine::View& view);
+  Result<void> write(const Engine::View& view, std::span<const Result<Enqueued>> answers,
+                     const Rider& rider);
   void forget();
 
   Writer& writer_;

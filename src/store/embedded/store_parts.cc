@@ -27,6 +27,8 @@ StoreParts::StoreParts(std::unique_ptr<Engine> engine_in, const Clock& clock)
       queue(writer),
       leases(writer),
       item_types(writer),
+      payments(writer),
+      payment_rules(writer),
       health(writer) {}
 
 Result<std::unique_ptr<StoreParts>> StoreParts::open(const EngineOptions& options,
@@ -52,7 +54,9 @@ Backend StoreParts::backend() noexcept {
           .limit_archive = &limit_archive,
           .queue = &queue,
           .leases = &leases,
-          .item_types = &item_types};
+          .item_types = &item_types,
+          .payments = &payments,
+          .payment_rules = &payment_rules};
 }
 
 }  // namespace penstock::store::embedded

@@ -12,6 +12,7 @@
 #include "store/embedded/embedded_leases.h"
 #include "store/embedded/embedded_life.h"
 #include "store/embedded/embedded_limit_archive.h"
+#include "store/embedded/embedded_payments.h"
 #include "store/embedded/embedded_policies.h"
 #include "store/embedded/embedded_queue.h"
 #include "store/embedded/embedded_retention.h"
@@ -47,6 +48,8 @@ struct StoreParts {
   EmbeddedQueue queue;
   EmbeddedLeases leases;
   EmbeddedItemTypes item_types;
+  EmbeddedPayments payments;
+  EmbeddedPaymentRules payment_rules;
   EmbeddedHealth health;
 };
 

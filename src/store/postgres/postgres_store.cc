@@ -14,6 +14,7 @@
 #include "store/postgres/leases.h"
 #include "store/postgres/limits.h"
 #include "store/postgres/nodes.h"
+#include "store/postgres/payments.h"
 #include "store/postgres/policies.h"
 #include "store/postgres/pool.h"
 #include "store/postgres/queue.h"
@@ -89,6 +90,8 @@ struct PostgresStore::Parts {
         queue(pool, slots, claim_hints, options.deadline),
         leases(pool, options.deadline),
         item_types(pool, options.deadline),
+        payments(pool, claim_hints, options.deadline),
+        payment_rules(pool, options.deadline),
         health(pool, std::min(options.deadline, kHealthDeadline)) {}
 
   Pool pool;
@@ -106,6 +109,8 @@ struct PostgresStore::Parts {
   Queue queue;
   Leases leases;
   ItemTypes item_types;
+  Payments payments;
+  PaymentRuleTable payment_rules;
   Health health;
   std::unique_ptr<Changes> changes;  // last: its thread uses the pool
 };
@@ -166,7 +171,9 @@ Backend PostgresStore::backend() noexcept {
           .queue = &parts_->queue,
           .leases = &parts_->leases,
           .item_types = &parts_->item_types,
-          .item_feed = &parts_->item_news};
+          .item_feed = &parts_->item_news,
+          .payments = &parts_->payments,
+          .payment_rules = &parts_->payment_rules};
 }
 
 }  // namespace penstock::store::postgres

@@ -3,12 +3,12 @@
 // connections.
 #pragma once
 
-#include <atomic>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "store/postgres/claim_hints.h"
+#include "store/postgres/doubt.h"
 #include "store/postgres/item_columns.h"
 #include "store/postgres/pool.h"
 #include "store/postgres/slots.h"
@@ -56,7 +56,7 @@ class Queue final : public QueueStore {
   Slots& slots_;
   ClaimHints& hints_;
   const Millis deadline_;
-  std::atomic<int> doubt_{0};  // batches to come that look for known items first
+  Doubt doubt_;
 };
 
 }  // namespace penstock::store::postgres

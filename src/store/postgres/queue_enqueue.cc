@@ -3,8 +3,8 @@
 #include <array>
 #include <utility>
 
-#include "store/item_feed.h"
 #include "store/postgres/calls.h"
+#include "store/postgres/due_times.h"
 #include "store/postgres/queue.h"
 
 namespace penstock::store::postgres {
@@ -13,40 +13,6 @@ namespace {
 // A batch is repeated when another one brought one of its items or events first. Each time somebody
 // else made progress, so a few times are plenty.
 constexpr int kAttempts = 8;
-
-// Looking for known items costs a part of a batch, a batch in vain costs a whole one: after one
-// that held known items, so many look first.
-constexpr int kDoubtBatches = 50;
-
-// When the first item of each type is due.
-struct Earliest {
-  std::vector<std::string_view> types;
-  std::vector<std::int64_t> due_us;
-
-  void add(const ItemType& type, Instant due) {
-    const auto found = std::ranges::find(types, std::string_view(type.str()));
-    if (found == types.end()) {
-      types.emplace_back(type.str());
-      due_us.push_back(epoch_us(due));
-    } else {
-      std::int64_t& known = due_us[static_cast<std::size_t>(found - types.begin())];
-      known = std::min(known, epoch_us(due));
-    }
-  }
-  void lower(ClaimHints& hints) const {
-    for (std::size_t i = 0; i < types.size(); ++i) {
-      hints.lower(ItemType::trusted(std::string(types[i])), due_us[i]);
-    }
-  }
-  Call announcement(std::optional<Instant> now) const {
-    return {.sql = statement("announce_items"),
-            .params = Params()
-                          .texts(types)
-                          .int8s(due_us)
-                          .int8(std::int64_t{Micros{kAnnounceWithin}.count()})
-                          .int8(epoch_us(now))};
-  }
-};
 
 bool has_slots(std::span<const NewItem> items, const std::vector<std::size_t>& places) {
   return std::ranges::any_of(places,
@@ -182,7 +148,7 @@ std::vector<Result<Enqueued>> Queue::enqueue(std::span<const NewItem> items,
   if (items.empty()) return {};
   const runtime::Deadline deadline(deadline_);
   const DistinctItems distinct(items);
-  const bool doubtful = doubt_.load(std::memory_order_relaxed) > 0;
+  const bool doubtful = doubt_.is_there();
   for (int tried = 1;; ++tried) {
     const LookUp at_first = doubtful ? LookUp::before : LookUp::trust;
     auto done = enqueue_once(items, distinct.firsts(), now, tried == 1 ? at_first : LookUp::locked,
@@ -193,11 +159,7 @@ std::vector<Result<Enqueued>> Queue::enqueue(std::span<const NewItem> items,
             const Result<Enqueued>& answer = done->answers[place];
             return answer && answer->result == EnqueueResult::created;
           });
-      if (!all_new) {
-        doubt_.store(kDoubtBatches, std::memory_order_relaxed);
-      } else if (doubtful) {
-        doubt_.fetch_sub(1, std::memory_order_relaxed);
-      }
+      doubt_.learn(all_new);
       for (std::size_t i = 0; i < items.size(); ++i) {
         const std::size_t first = distinct.first_of(i);
         if (first != i) done->answers[i] = done->again(first, items[i].digest);

@@ -1,0 +1,322 @@
+#include "service/payments/payment_service.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "store/item_feed.h"
+
+namespace penstock::service {
+namespace {
+
+constexpr std::size_t kReaderThreads = 2;
+constexpr std::size_t kReadsMax = 4'096;        // waiting reads: under a second of work
+constexpr std::size_t kReportsMax = 16'384;     // reports of executors that wait
+constexpr std::size_t kReportsInBatch = 1'000;  // one step of the store stays under 50 ms
+constexpr std::size_t kForgetPayments = 1'000;  // looked at in one step: some 20 ms
+// Payments are looked at so long after their term: their items are gone by then, unless they were
+// late, and few are looked at in vain.
+constexpr Millis kForgetMargin = std::chrono::days{1};
+
+Error queue_full() {
+  return {.kind = ErrorKind::overloaded, .what = "too many payments are waiting; try again"};
+}
+
+Error no_such_payment(const PaymentId& id) {
+  return {.kind = ErrorKind::not_found, .what = "there is no payment " + id.str()};
+}
+
+runtime::Counter& outcome(runtime::Metrics& metrics, std::string name) {
+  return metrics.counter("payments_total", "Payments by what came of taking them in",
+                         {{"outcome", std::move(name)}});
+}
+
+}  // namespace
+
+PaymentService::Counters::Counters(runtime::Metrics& metrics)
+    : scheduled(outcome(metrics, "scheduled")),
+      rejected(outcome(metrics, "rejected")),
+      held(outcome(metrics, "held")),
+      repeated(outcome(metrics, "repeated")),
+      conflict(outcome(metrics, "conflict")),
+      failed(outcome(metrics, "failed")) {}
+
+PaymentService::PaymentService(PaymentOptions options, PaymentPorts ports, Log& log,
+                               runtime::Metrics& metrics)
+    : options_(options),
+      ports_(std::move(ports)),
+      log_(log),
+      counters_(metrics),
+      forgotten_(metrics.counter("penstock_payments_forgotten_total",
+                                 "Payments that retention took out of the store")),
+      batch_size_(metrics.histogram("penstock_payments_batch_size",
+                                    "Payments taken in by one durable write",
+                                    {1, 4, 16, 64, 256, 1'024, 4'096, 10'000})),
+      rules_(ports_.rules),
+      readers_({.name = "payment-read", .threads = kReaderThreads, .queue_max = kReadsMax}),
+      reports_({.name = "payment-report", .queue_max = kReportsMax, .batch_max = kReportsInBatch},
+               [this](std::span<store::StatusChange> changes) { return advance(changes); }),
+      batcher_({.name = "payment-write",
+                .workers = options_.writers,
+                .join_min = options_.join_min,
+                .queue_max = options_.queue_max,
+                .batch_max = options_.batch_max},
+               [this](std::span<store::NewPayment> payments) { return execute(payments); }),
+      rules_ticker_("payment-rules", PaymentRuleCache::kRefreshInterval,
+                    [this](const auto&) { refresh_rules(); }),
+      retention_ticker_("payment-prune", options_.retention_interval,
+                        [this](const auto& should_stop) { forget_old(should_stop); }) {
+  metrics.gauge_function("penstock_payments_waiting", "Payments waiting to be written",
+                         [this] { return static_cast<double>(batcher_.waiting()); });
+}
+
+Result<std::unique_ptr<PaymentService>> PaymentService::start(PaymentOptions options,
+                                                              PaymentPorts ports, Log& log,
+                                                              runtime::Metrics& metrics) {
+  std::unique_ptr<PaymentService> service(
+      new PaymentService(options, std::move(ports), log, metrics));
+  if (Result<void> read = service->rules_.refresh(); !read) {
+    return std::unexpected(std::move(read.error()));
+  }
+  return service;
+}
+
+void PaymentService::stop() {
+  rules_ticker_.stop();
+  retention_ticker_.stop();
+  batcher_.stop();
+  reports_.stop();
+  readers_.stop();
+}
+
+store::NewPayment PaymentService::payment_of(core::PaymentCall&& call,
+                                             const core::PaymentRules& rules, Instant now) const {
+  store::NewPayment payment{.id = call.id,
+                            .status = core::PaymentStatus::scheduled,
+                            .scheduled = core::scheduled_time(call.execution, now),
+                            .reason = {},
+                            .body = ports_.format.body(call),
+                            .context = {},
+                            .digest = call.digest};
+  if (const core::PaymentRule* rule = core::first_match(rules, call)) {
+    payment.status = rule->then == core::RuleAction::hold ? core::PaymentStatus::held
+                                                          : core::PaymentStatus::rejected;
+    payment.reason = rule->reason;
+  } else {
+    payment.context = ports_.format.context(call, now);
+  }
+  return payment;
+}
+
+void PaymentService::take(std::vector<core::PaymentCall> calls, std::string request_id,
+                          std::move_only_function<void(Taken)> done) {
+  if (calls.empty()) return done({});
+  const PaymentRuleCache::Record rules = rules_.current();
+  const Instant now = ports_.clock.now();
+  std::vector<store::NewPayment> payments;
+  payments.reserve(calls.size());
+  for (core::PaymentCall& call : calls) {
+    payments.push_back(payment_of(std::move(call), rules->rules, now));
+  }
+  const std::size_t count = payments.size();
+  decltype(batcher_)::Done answer = [this, done = std::move(done),
+                                     request_id = std::move(request_id)](Taken answers) mutable {
+    if (log_.enabled(LogLevel::debug)) {
+      log_.debug("payments.taken", {{"request_id", request_id}, {"payments", answers.size()}});
+    }
+    done(std::move(answers));
+  };
+  if (!batcher_.submit(std::move(payments), std::move(answer))) {
+    // NOLINTNEXTLINE(bugprone-use-after-move): a refused submit has taken nothing.
+    answer(Taken(count, std::unexpected(queue_full())));
+  }
+}
+
+void PaymentService::count(const Answer& answer) {
+  if (!answer) {
+    const bool conflict = answer.error().kind == ErrorKind::conflict;
+    return (conflict ? counters_.conflict : counters_.failed).add();
+  }
+  if (answer->result == store::TakeResult::same) return counters_.repeated.add();
+  if (answer->result == store::TakeResult::different) return counters_.conflict.add();
+  switch (answer->status) {
+    case core::PaymentStatus::rejected:
+      return counters_.rejected.add();
+    case core::PaymentStatus::held:
+      return counters_.held.add();
+    default:
+      return counters_.scheduled.add();
+  }
+}
+
+std::vector<PaymentService::Answer> PaymentService::execute(std::span<store::NewPayment> payments) {
+  batch_size_.observe(static_cast<double>(payments.size()));
+  if (const Result<void> made = make_item_type(); !made) {
+    return std::vector<Answer>(payments.size(), std::unexpected(made.error()));
+  }
+  std::vector<Answer> answers = ports_.payments.take(payments, std::nullopt);
+  const Instant soon = ports_.clock.now() + store::kAnnounceWithin;
+  bool news = false;
+  for (const Answer& answer : answers) {
+    count(answer);
+    news |= answer && answer->result == store::TakeResult::created &&
+            answer->status == core::PaymentStatus::scheduled && answer->scheduled < soon;
+  }
+  if (news) ports_.wake();
+  return answers;
+}
+
+Result<void> PaymentService::make_item_type() {
+  if (type_is_there_) return {};
+  const auto known = ports_.types.find(store::payment_item_type());
+  if (!known) return std::unexpected(known.error());
+  if (!*known) {
+    core::ItemTypeSettings settings;
+    settings.enabled = false;
+    const auto made = ports_.types.put(store::payment_item_type(), 0, settings, std::nullopt);
+    // A conflict: another node was faster.
+    if (!made && made.error().kind != ErrorKind::conflict) return std::unexpected(made.error());
+    if (made) log_.info("payments.type_made", {{"item_type", "PAYMENT"}, {"enabled", false}});
+  }
+  type_is_there_ = true;
+  return {};
+}
+
+template <class T, class Work>
+void PaymentService::read(Done<T> done, Work work) {
+  auto shared_done = std::make_shared<Done<T>>(std::move(done));
+  const bool taken =
+      readers_.submit([shared_done, work = std::move(work)]() mutable { (*shared_done)(work()); });
+  if (!taken) (*shared_done)(std::unexpected(queue_full()));
+}
+
+Result<PaymentView> PaymentService::view(const PaymentId& id) {
+  Result<std::optional<store::PaymentRecord>> payment = ports_.payments.find(id);
+  if (!payment) return std::unexpected(std::move(payment.error()));
+  if (!*payment) return std::unexpected(no_such_payment(id));
+  Result<std::optional<store::ItemView>> item =
+      ports_.queue.find(store::payment_item_type(), ItemId::trusted(id.str()));
+  if (!item) return std::unexpected(std::move(item.error()));
+  return view_payment(std::move(**payment), std::move(*item));
+}
+
+void PaymentService::find(PaymentId id, Done<PaymentView> done) {
+  read<PaymentView>(std::move(done), [this, id = std::move(id)] { return view(id); });
+}
+
+Result<PaymentView> PaymentService::release_now(const PaymentId& id) {
+  const Result<std::optional<store::PaymentRecord>> found = ports_.payments.find(id);
+  if (!found) return std::unexpected(found.error());
+  if (!*found) return std::unexpected(no_such_payment(id));
+  const store::PaymentRecord& record = **found;
+  Result<core::PaymentCall> call = ports_.format.read_body(id, record.body);
+  if (!call) return std::unexpected(std::move(call.error()));
+  const Result<void> released = ports_.payments.release(
+      {.id = id,
+       .status = core::PaymentStatus::scheduled,
+       .scheduled = core::scheduled_time(call->execution, ports_.clock.now()),
+       .reason = {},
+       .body = {},
+       .context = ports_.format.context(*call, record.created),
+       .digest = call->digest},
+      std::nullopt);
+  if (!released) return std::unexpected(released.error());
+  ports_.wake();
+  return view(id);
+}
+
+void PaymentService::release(PaymentId id, std::string request_id, Done<PaymentView> done) {
+  read<PaymentView>(
+      std::move(done), [this, id = std::move(id), request_id = std::move(request_id)] {
+        Result<PaymentView> released = release_now(id);
+        if (released) {
+          log_.info("payments.released", {{"request_id", request_id}, {"payment_id", id.str()}});
+        }
+        return released;
+      });
+}
+
+std::vector<Result<store::Advanced>> PaymentService::advance(
+    std::span<store::StatusChange> changes) {
+  const Result<std::vector<store::Advanced>> done = ports_.payments.advance(changes, std::nullopt);
+  if (!done) {
+    return std::vector<Result<store::Advanced>>(changes.size(), std::unexpected(done.error()));
+  }
+  return {done->begin(), done->end()};
+}
+
+void PaymentService::report(PaymentId id, core::PaymentStatus status, std::string request_id,
+                            Done<PaymentView> done) {
+  std::vector<store::StatusChange> one;
+  one.push_back({.id = id, .to = status, .detail = {}});
+  decltype(reports_)::Done answer =
+      [this, id = std::move(id), status, request_id = std::move(request_id),
+       done = std::move(done)](std::vector<Result<store::Advanced>> answers) mutable {
+        const Result<store::Advanced>& advanced = answers.front();
+        if (!advanced) return done(std::unexpected(advanced.error()));
+        if (advanced->result == store::AdvanceResult::unknown) {
+          return done(std::unexpected(no_such_payment(id)));
+        }
+        if (advanced->result == store::AdvanceResult::conflict) {
+          return done(
+              fail(ErrorKind::conflict,
+                   "the payment is " + std::string(core::payment_status_name(advanced->status)) +
+                       " and cannot become " + std::string(core::payment_status_name(status))));
+        }
+        if (log_.enabled(LogLevel::debug)) {
+          log_.debug("payments.reported", {{"request_id", request_id},
+                                           {"payment_id", id.str()},
+                                           {"status", core::payment_status_name(status)}});
+        }
+        find(std::move(id), std::move(done));
+      };
+  if (!reports_.submit(std::move(one), std::move(answer))) {
+    // NOLINTNEXTLINE(bugprone-use-after-move): a refused submit has taken nothing.
+    answer({std::unexpected(queue_full())});
+  }
+}
+
+void PaymentService::list(std::optional<core::PaymentStatus> status, PaymentId after,
+                          std::size_t limit, Done<store::PaymentPage> done) {
+  read<store::PaymentPage>(std::move(done), [this, status, after = std::move(after), limit] {
+    return ports_.payments.list(status, after, limit);
+  });
+}
+
+void PaymentService::put_rules(core::PaymentRules rules, std::string request_id,
+                               Done<core::PaymentRules> done) {
+  read<core::PaymentRules>(std::move(done),
+                           [this, rules = std::move(rules),
+                            request_id = std::move(request_id)]() -> Result<core::PaymentRules> {
+                             const Result<PaymentRuleCache::Record> put = rules_.put(rules);
+                             if (!put) return std::unexpected(put.error());
+                             log_.info("payments.rules_changed", {{"request_id", request_id},
+                                                                  {"rules", rules.size()},
+                                                                  {"revision", (*put)->revision}});
+                             return rules;
+                           });
+}
+
+void PaymentService::refresh_rules() {
+  const Result<void> refreshed = rules_.refresh();
+  if (refreshed) {
+    refresh_failed_ = false;
+  } else if (!refresh_failed_.exchange(true)) {
+    log_.warn("payments.rules_not_read", {{"error", refreshed.error().what}});
+  }
+}
+
+void PaymentService::forget_old(const std::function<bool()>& should_stop) {
+  const Instant before = ports_.clock.now() - options_.retention - kForgetMargin;
+  std::optional<store::PaymentPlace> place = store::PaymentPlace{};
+  while (place && !should_stop()) {
+    Result<store::PaymentSweep> sweep = ports_.payments.forget(before, *place, kForgetPayments);
+    if (!sweep) {
+      log_.warn("payments.forget_failed", {{"error", sweep.error().what}});
+      return;
+    }
+    forgotten_.add(sweep->gone);
+    place = std::move(sweep->next);
+  }
+}
+
+}  // namespace penstock::service

@@ -1,0 +1,65 @@
+// A payment service on stores in memory, for tests.
+#pragma once
+
+#include <unistd.h>
+
+#include <atomic>
+#include <future>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/log.h"
+#include "runtime/metrics.h"
+#include "runtime/system_clock.h"
+#include "service/payments/payment_service.h"
+#include "store/conformance/item_type_model.h"
+#include "store/conformance/payment_model.h"
+#include "store/conformance/queue_model.h"
+
+namespace penstock::service {
+
+struct TestPayments {
+  explicit TestPayments(PaymentFormat format) {
+    auto started = PaymentService::start(
+        {.retention = std::chrono::days{10}, .retention_interval = std::chrono::hours{1}},
+        {.payments = payments,
+         .rules = payments,
+         .queue = queue,
+         .types = types,
+         .clock = clock,
+         .wake = [this] { ++wakes; },
+         .format = format},
+        log, metrics);
+    service = std::move(*started);
+  }
+
+  // Calls a method of the service and waits for its answer.
+  template <class T, class Method, class... Args>
+  Result<T> call(Method method, Args&&... args) {
+    std::promise<Result<T>> promise;
+    auto answer = promise.get_future();
+    ((*service).*method)(std::forward<Args>(args)...,
+                         [&](Result<T> result) { promise.set_value(std::move(result)); });
+    return answer.get();
+  }
+  PaymentService::Taken take(std::vector<core::PaymentCall> calls) {
+    std::promise<PaymentService::Taken> promise;
+    auto answer = promise.get_future();
+    service->take(std::move(calls), "req",
+                  [&](PaymentService::Taken taken) { promise.set_value(std::move(taken)); });
+    return answer.get();
+  }
+
+  runtime::SystemClock clock;
+  Log log{clock, STDERR_FILENO, LogLevel::off, LogFormat::text};
+  runtime::Metrics metrics;
+  store::conformance::QueueModel queue{clock};
+  store::conformance::PaymentModel payments{queue, clock};
+  store::conformance::ItemTypeModel types;
+  std::atomic<int> wakes{0};
+  std::unique_ptr<PaymentService> service;
+};
+
+}  // namespace penstock::service

@@ -1,0 +1,17 @@
+// The embedded backend under the suites of payment stores.
+#include "store/conformance/payment_suite.h"
+#include "store/embedded/test_harness.h"
+
+namespace penstock::store::conformance {
+namespace {
+
+const auto kDurable = testing::Values(Subject{"durable", fresh_durable});
+// Thousands of steps: the same decisions without waiting for the disk.
+const auto kRelaxed = testing::Values(Subject{"relaxed", fresh_relaxed});
+
+INSTANTIATE_TEST_SUITE_P(Embedded, PaymentSuite, kDurable, name_of);
+INSTANTIATE_TEST_SUITE_P(Embedded, PaymentDifferentialSuite, kRelaxed, name_of);
+INSTANTIATE_TEST_SUITE_P(Embedded, PaymentConcurrencySuite, kDurable, name_of);
+
+}  // namespace
+}  // namespace penstock::store::conformance

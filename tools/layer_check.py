@@ -27,13 +27,18 @@ ARROWS = {
     "store/postgres": (["base", "core", "runtime", "wire", "store"], ["libpq-fe.h", "fmt/"]),
     "store/redis": (["base", "core", "runtime", "wire", "store"], ["openssl/", "fmt/"]),
     # The port, and sinks.h, which makes each kind. Services see the port.
-    "sink": (["base", "core", "runtime", "wire", "sink/http", "sink/log"], ["fmt/"]),
+    "sink": (["base", "core", "runtime", "wire", "sink/http", "sink/log",
+              "sink/temporal"], ["fmt/"]),
     "sink/http": (["base", "core", "runtime", "wire", "sink"], ["boost/", "openssl/", "fmt/"]),
     "sink/log": (["base", "core", "runtime", "sink"], ["fmt/"]),
+    # The proto headers are generated from its own folder.
+    "sink/temporal": (["base", "core", "runtime", "wire", "sink"],
+                      ["grpcpp/", "google/", "temporal/", "fmt/"]),
     "service": (["base", "core", "runtime", "store", "sink"], ["fmt/"]),
     "front": (["base", "core", "runtime", "wire", "store", "service"], ["boost/", "openssl/", "fmt/"]),
     "app": (["base", "core", "runtime", "wire", "store", "store/embedded", "store/mariadb",
-             "store/memory", "store/postgres", "store/redis", "sink", "sink/http", "service",
+             "store/memory", "store/postgres", "store/redis", "sink", "sink/http", "sink/temporal",
+             "service",
              "front"],
             ["boost/", "openssl/", "yaml-cpp/", "CLI/", "fmt/"]),
 }

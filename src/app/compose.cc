@@ -74,7 +74,6 @@ class ComposedDaemon final : public Daemon {
     for (const store::Backend& each : stores_->all()) {
       checks.push_back({"store." + each.name, [health = each.health] { return health->check(); }});
     }
-    front::add_system_routes(routes, std::move(checks), metrics_);
     front::add_slot_routes(routes, *slots_, clock_);
     front::add_slot_config_routes(routes, *slots_, clock_);
     const store::Backend limits = stores_->throttle();
@@ -89,12 +88,13 @@ class ComposedDaemon final : public Daemon {
     if (!payments) return std::unexpected(payments.error());
     payments_ = std::move(*payments);
     auto dispatch = DispatchPart::start(config_, stores_->dispatch(), clock_, log_, metrics_,
-                                        random_seed(), payments_->wrap_sink(), routes);
+                                        random_seed(), payments_->wrap_sink(), routes, checks);
     if (!dispatch) return std::unexpected(dispatch.error());
     dispatch_ = std::move(*dispatch);
     if (Result<void> served = payments_->serve(config_, dispatch_->service(), routes); !served) {
       return served;
     }
+    front::add_system_routes(routes, std::move(checks), metrics_);
     auto server = front::HttpServer::start(config_.http, std::move(routes), clock_, log_, metrics_);
     if (!server) return std::unexpected(server.error());
     server_ = std::move(*server);

@@ -4,6 +4,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -42,14 +45,43 @@ service::DispatchOptions options_of(const Config& config, std::uint64_t seed) {
   return options;
 }
 
+Result<std::string> read_pem(std::string_view key, const std::filesystem::path& path) {
+  if (path.empty()) return std::string();
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (file && !text.empty()) return text;
+  return fail(ErrorKind::invalid, fmt::format("{}: cannot read {}", key, path.string()));
+}
+
+Result<sink::TemporalOptions> temporal_options(const TemporalConfig& config) {
+  sink::TemporalOptions options{.address = config.address,
+                                .namespace_name = config.namespace_name,
+                                .version = PENSTOCK_VERSION,
+                                .tls = config.tls,
+                                .server_name = config.server_name,
+                                .api_key = config.api_key};
+  const auto take = [](std::string& text, std::string_view key,
+                       const std::filesystem::path& path) -> Result<void> {
+    Result<std::string> read = read_pem(key, path);
+    if (!read) return std::unexpected(std::move(read.error()));
+    text = std::move(*read);
+    return {};
+  };
+  Result<void> taken = take(options.ca_certificates, "temporal.tls.ca-file", config.ca_file);
+  if (taken) {
+    taken = take(options.certificate, "temporal.tls.certificate-file", config.certificate_file);
+  }
+  if (taken) taken = take(options.key, "temporal.tls.key-file", config.key_file);
+  if (!taken) return std::unexpected(std::move(taken.error()));
+  return options;
+}
+
 }  // namespace
 
-Result<std::unique_ptr<DispatchPart>> DispatchPart::start(const Config& config,
-                                                          const store::Backend& backend,
-                                                          const Clock& clock, Log& log,
-                                                          runtime::Metrics& metrics,
-                                                          std::uint64_t seed, WrapSink wrap,
-                                                          std::vector<front::Route>& routes) {
+Result<std::unique_ptr<DispatchPart>> DispatchPart::start(
+    const Config& config, const store::Backend& backend, const Clock& clock, Log& log,
+    runtime::Metrics& metrics, std::uint64_t seed, WrapSink wrap,
+    std::vector<front::Route>& routes, std::vector<front::ReadyCheck>& checks) {
   if (Result<void> able = require_dispatch(backend); !able) {
     return std::unexpected(std::move(able.error()));
   }
@@ -59,6 +91,9 @@ Result<std::unique_ptr<DispatchPart>> DispatchPart::start(const Config& config,
               .refuse_private_addresses = config.dispatch.refuse_private_addresses});
   if (!http) return std::unexpected(std::move(http.error()));
   std::unique_ptr<DispatchPart> part(new DispatchPart(std::move(*http), log));
+  if (Result<void> connected = part->connect(config, log, metrics); !connected) {
+    return std::unexpected(std::move(connected.error()));
+  }
   auto service = service::DispatchService::start(
       options_of(config, seed),
       {.queue = *backend.queue,
@@ -80,7 +115,28 @@ Result<std::unique_ptr<DispatchPart>> DispatchPart::start(const Config& config,
   part->service_ = std::move(*service);
   front::add_dispatch_routes(routes, *part->service_, config.dispatch.context_bytes_max, clock);
   front::add_dispatch_type_routes(routes, *part->service_, clock);
+  part->add_checks(checks);
   return part;
+}
+
+Result<void> DispatchPart::connect(const Config& config, Log& log, runtime::Metrics& metrics) {
+  if (!config.temporal.address.empty()) {
+    Result<sink::TemporalOptions> options = temporal_options(config.temporal);
+    if (!options) return std::unexpected(std::move(options.error()));
+    temporal_ = std::make_unique<sink::TemporalClient>(steady_, log, metrics, std::move(*options));
+    sinks_.temporal = temporal_.get();
+  }
+  return {};
+}
+
+void DispatchPart::add_checks(std::vector<front::ReadyCheck>& checks) {
+  checks.push_back({.name = "sink.temporal",
+                    .check = [this]() -> Result<void> {
+                      if (temporal_) return temporal_->health();
+                      return fail(ErrorKind::unavailable,
+                                  "item types go to Temporal, and temporal.address is not set");
+                    },
+                    .applies = [this] { return service_->uses_sink(core::SinkType::temporal); }});
 }
 
 }  // namespace penstock::app

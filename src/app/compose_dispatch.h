@@ -11,11 +11,13 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "front/http/http.h"
+#include "front/http/system_routes.h"
 #include "runtime/metrics.h"
 #include "runtime/steady_wall_clock.h"
 #include "service/dispatch/dispatch_service.h"
 #include "sink/http/http_client.h"
 #include "sink/sinks.h"
+#include "sink/temporal/temporal_client.h"
 #include "store/backend.h"
 
 namespace penstock::app {
@@ -26,13 +28,14 @@ using WrapSink = std::function<std::unique_ptr<sink::Sink>(
 
 class DispatchPart {
  public:
-  // All but `config` must outlive this, and this the routes.
+  // All but `config` must outlive this, and this the routes and the checks.
   static Result<std::unique_ptr<DispatchPart>> start(const Config& config,
                                                      const store::Backend& backend,
                                                      const Clock& clock, Log& log,
                                                      runtime::Metrics& metrics, std::uint64_t seed,
                                                      WrapSink wrap,
-                                                     std::vector<front::Route>& routes);
+                                                     std::vector<front::Route>& routes,
+                                                     std::vector<front::ReadyCheck>& checks);
 
   service::DispatchService& service() noexcept { return *service_; }
 
@@ -43,8 +46,12 @@ class DispatchPart {
   DispatchPart(std::unique_ptr<sink::HttpClient> http, Log& log)
       : http_(std::move(http)), sinks_{log, *http_} {}
 
+  Result<void> connect(const Config& config, Log& log, runtime::Metrics& metrics);
+  void add_checks(std::vector<front::ReadyCheck>& checks);
+
   const runtime::SteadyWallClock steady_;
   const std::unique_ptr<sink::HttpClient> http_;
+  std::unique_ptr<sink::TemporalClient> temporal_;  // null = no address is set
   sink::SinkContext sinks_;
   std::unique_ptr<service::DispatchService> service_;
 };

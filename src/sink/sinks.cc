@@ -13,7 +13,10 @@ Result<std::unique_ptr<Sink>> make_sink(const core::SinkSettings& settings, Sink
     case core::SinkType::kafka:
       return invalid_field("sink.type", "this build has no Kafka sink");
     case core::SinkType::temporal:
-      return invalid_field("sink.type", "this build has no Temporal sink");
+      if (context.temporal == nullptr) {
+        return invalid_field("sink.type", "is temporal, and temporal.address is not set");
+      }
+      return context.temporal->open_sink(settings);
   }
   return invalid_field("sink.type", "is not known");
 }

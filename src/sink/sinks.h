@@ -8,6 +8,7 @@
 #include "core/dispatch/item_type.h"
 #include "sink/http/http_client.h"
 #include "sink/sink.h"
+#include "sink/temporal/temporal_client.h"
 
 namespace penstock::sink {
 
@@ -15,9 +16,11 @@ namespace penstock::sink {
 struct SinkContext {
   Log& log;
   HttpClient& http;
+  TemporalClient* temporal = nullptr;  // null = no address is set
 };
 
-// `invalid` when the settings cannot be followed: a URL that is none, a kind that this build lacks.
+// `invalid` when the settings cannot be followed: a URL that is none, a server that
+// the daemon was not told the address of.
 Result<std::unique_ptr<Sink>> make_sink(const core::SinkSettings& settings, SinkContext& context);
 
 }  // namespace penstock::sink

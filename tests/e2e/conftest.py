@@ -6,6 +6,7 @@ import pathlib
 import re
 import select
 import signal
+import socket
 import subprocess
 import time
 
@@ -160,3 +161,24 @@ def wait_until(condition, seconds=10, what="the condition"):
     while not condition():
         assert time.monotonic() < deadline, f"{what} did not come within {seconds} s"
         time.sleep(0.01)
+
+
+def peak_kib(process) -> int:
+    """The most memory the process ever had, by the last look at it before it ends."""
+    peak = 0
+    while process.poll() is None:
+        try:
+            found = re.search(r"VmHWM:\s+(\d+)", open(f"/proc/{process.pid}/status").read())
+        except FileNotFoundError:
+            break
+        peak = int(found.group(1)) if found else peak
+        time.sleep(0.01)
+    assert process.wait(60) == 0
+    return peak
+
+
+@pytest.fixture
+def free_url():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{probe.getsockname()[1]}"

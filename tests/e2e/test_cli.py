@@ -13,11 +13,12 @@ import time
 
 import pytest
 
-from conftest import ROOT, binary, clean_environment, wait_until
+from conftest import ROOT, binary, clean_environment, peak_kib, wait_until
 
 AT = "2030-01-01T00:00:00Z"
 COMMANDS = ["serve", "check-config", "migrate", "version", "slots assign", "slots get", "slots import", "slots prune", "windows",
-            "config get", "config set", "config history", "export slots", "export config"]
+            "config get", "config set", "config history", "export slots", "export config", "payments import", "payments get", "payments release",
+            "payments rules get", "payments rules put", "demo downstream"]
 
 
 def events_csv(path, count, bad_every=0, first=0):
@@ -167,14 +168,6 @@ def test_https_is_spoken_and_certificates_are_checked(start_daemon, penstock, ce
 
 # --- import ---
 
-@pytest.fixture
-def free_url():
-    import socket
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{probe.getsockname()[1]}"
-
-
 def test_a_large_file_is_imported_and_bad_lines_are_reported(daemon, penstock, tmp_path):
     daemon.put_config(max_per_window=1000, window="PT1S")
     path = events_csv(tmp_path / "events.csv", 100_000, bad_every=10_000)
@@ -321,20 +314,6 @@ def test_an_import_rides_out_a_restart_of_the_daemon(start_daemon, tmp_path, how
     used = daemon.get(f"/api/v1/windows?from={AT}&to=2030-01-02T00:00:00Z").json()["windows"]
     assert sum(window["used"] for window in used) == 40_000
     assert max(window["used"] for window in used) <= 1000
-
-
-def peak_kib(process) -> int:
-    """The most memory the process ever had, by the last look at it before it ends."""
-    peak = 0
-    while process.poll() is None:
-        try:
-            found = re.search(r"VmHWM:\s+(\d+)", open(f"/proc/{process.pid}/status").read())
-        except FileNotFoundError:
-            break
-        peak = int(found.group(1)) if found else peak
-        time.sleep(0.01)
-    assert process.wait(60) == 0
-    return peak
 
 
 def test_the_memory_of_an_import_does_not_grow_with_the_file(daemon, tmp_path):

@@ -2,10 +2,11 @@
 
 from .kafka import Kafka
 from .mariadb import MariaDb
+from .packages import python_packages
 from .postgres import Postgres
 from .process import CallFailed, StartFailed, Unavailable
 from .redis import Redis, RedisCluster
 from .temporal import Temporal
 
 __all__ = ["CallFailed", "Kafka", "MariaDb", "Postgres", "Redis", "RedisCluster", "StartFailed",
-           "Temporal", "Unavailable"]
+           "Temporal", "Unavailable", "python_packages"]

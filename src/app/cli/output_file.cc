@@ -18,6 +18,21 @@ Result<OutputFile> OutputFile::create(const std::filesystem::path& path) {
   return open_as(path, "wxe");
 }
 
+Result<OutputFile> OutputFile::resume(const std::filesystem::path& path, std::uint64_t bytes) {
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  if (error || size < bytes) {
+    return fail(ErrorKind::invalid,
+                fmt::format("{} is not as the run before left it", path.string()));
+  }
+  std::filesystem::resize_file(path, bytes, error);
+  if (error) {
+    return fail(ErrorKind::invalid,
+                fmt::format("cannot write {}: {}", path.string(), error.message()));
+  }
+  return open_as(path, "ae");
+}
+
 Result<OutputFile> OutputFile::open_as(const std::filesystem::path& path, const char* mode) {
   std::FILE* file = std::fopen(path.c_str(), mode);
   if (file == nullptr) {
@@ -34,8 +49,13 @@ Result<void> OutputFile::write(std::string_view text) {
   return {};
 }
 
-Result<void> OutputFile::sync() {
+Result<void> OutputFile::flush() {
   if (std::fflush(file_.get()) != 0) return std::unexpected(failed());
+  return {};
+}
+
+Result<void> OutputFile::sync() {
+  if (Result<void> flushed = flush(); !flushed) return flushed;
   if (file_.get() != stdout && ::fdatasync(::fileno(file_.get())) != 0) {
     return std::unexpected(failed());
   }

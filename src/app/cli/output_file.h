@@ -2,6 +2,7 @@
 // short file. One thread at a time.
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -19,7 +20,13 @@ class OutputFile {
   // A new file; one that exists is an error.
   static Result<OutputFile> create(const std::filesystem::path& path);
 
+  // A file that an earlier run wrote, to be gone on with after its first `bytes`; the rest is cut
+  // off. A file that has fewer, or is not there, is `invalid`.
+  static Result<OutputFile> resume(const std::filesystem::path& path, std::uint64_t bytes);
+
   Result<void> write(std::string_view text);
+  // What was written is out of this process when this returns.
+  Result<void> flush();
   // What was written is on disk when this returns; standard output is only flushed.
   Result<void> sync();
   // Flushes; what is not closed may not be on disk.

@@ -13,10 +13,15 @@ void add_slots(Command root);
 void add_windows(Command root);
 void add_config(Command root);
 void add_export(Command root);
+void add_payments(Command root);
+void add_demo(Command root);
 
 // Parts of add_slots.
 void add_slots_prune(Command slots);
 void add_slots_import(Command slots);
+
+// Part of add_payments.
+void add_payments_import(Command payments);
 
 // Builds the command line, runs it, gives the exit code.
 int run_penstock(int argc, const char* const* argv);

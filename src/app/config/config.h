@@ -96,6 +96,17 @@ struct PaymentsConfig {
   Millis retention{0};  // of payments and their items
 };
 
+struct TemporalConfig {
+  std::string address;  // host:port; empty = not set
+  std::string namespace_name;
+  bool tls = false;
+  std::filesystem::path ca_file;  // empty = the system's
+  std::filesystem::path certificate_file;
+  std::filesystem::path key_file;
+  std::string server_name;
+  std::string api_key;  // of its file; empty = none
+};
+
 // Members have no defaults of their own where the table in keys.cc gives one.
 struct Config {
   front::HttpOptions http;  // address, limits, TLS and the tokens themselves: ready for the server
@@ -111,6 +122,7 @@ struct Config {
   ThrottleConfig throttle;
   DispatchConfig dispatch;
   PaymentsConfig payments;
+  TemporalConfig temporal;
 };
 
 }  // namespace penstock::app

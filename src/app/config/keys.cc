@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "app/config/peer_keys.h"
 #include "app/config/throttle_values.h"
 #include "core/limits/rate.h"
 #include "core/policy/policy_rules.h"
@@ -63,7 +64,7 @@ LogFormatChoice format_of(std::string_view name) {
 }
 
 // clang-format off: one entry reads like a row
-const std::array kKeys{
+const std::array kOwnKeys{
     Key{"http.listen", listen(), "127.0.0.1:8080",
         "Address and port to serve HTTP on; port 0 picks a free one. An address that other machines "
         "can reach needs both tokens, or `auth: none`.", "--http",
@@ -335,21 +336,29 @@ const std::array kKeys{
 
 }  // namespace
 
-std::span<const Key> keys() { return kKeys; }
+std::span<const Key> keys() {
+  static const std::vector<Key> all = [] {
+    std::vector<Key> joined(kOwnKeys.begin(), kOwnKeys.end());
+    const std::span<const Key> peers = peer_keys();
+    joined.insert(joined.end(), peers.begin(), peers.end());
+    return joined;
+  }();
+  return all;
+}
 
 const Key* find_key(std::string_view path) {
-  const auto found = std::ranges::find(kKeys, path, &Key::path);
-  return found == kKeys.end() ? nullptr : &*found;
+  const auto found = std::ranges::find(keys(), path, &Key::path);
+  return found == keys().end() ? nullptr : &*found;
 }
 
 const Key* find_key_by_environment_name(std::string_view name) {
   const auto found = std::ranges::find_if(
-      kKeys, [&](const Key& key) { return environment_name(key.path) == name; });
-  return found == kKeys.end() ? nullptr : &*found;
+      keys(), [&](const Key& key) { return environment_name(key.path) == name; });
+  return found == keys().end() ? nullptr : &*found;
 }
 
 bool is_section(std::string_view path) {
-  return std::ranges::any_of(kKeys, [&](const Key& key) {
+  return std::ranges::any_of(keys(), [&](const Key& key) {
     return key.path.size() > path.size() && key.path.starts_with(path) &&
            key.path[path.size()] == '.';
   });
@@ -357,7 +366,7 @@ bool is_section(std::string_view path) {
 
 std::vector<std::string_view> known_paths() {
   std::vector<std::string_view> paths;
-  for (const Key& key : kKeys) {
+  for (const Key& key : keys()) {
     for (std::size_t dot = key.path.find('.'); dot != key.path.npos;
          dot = key.path.find('.', dot + 1)) {
       const std::string_view section = key.path.substr(0, dot);
@@ -384,7 +393,7 @@ std::string reference_markdown() {
   std::string out =
       "| key | default | value | meaning |\n"
       "|---|---|---|---|\n";
-  for (const Key& key : kKeys) {
+  for (const Key& key : keys()) {
     const std::string fallback =
         key.fallback.empty() ? "not set" : fmt::format("`{}`", key.fallback);
     const std::string flag = key.flag.empty() ? "" : fmt::format(" Flag: `{}`.", key.flag);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <system_error>
 
@@ -97,14 +98,13 @@ void check_resp(const Config& config, const Settings& settings, RuleFindings& fi
   }
 }
 
-void check_tls(const Settings& settings, RuleFindings& findings) {
-  constexpr std::string_view kCertificate = "http.tls.certificate-file";
-  constexpr std::string_view kKey = "http.tls.key-file";
-  if (is_set(settings, kCertificate) == is_set(settings, kKey)) return;
-  const bool key_only = is_set(settings, kKey);
+void check_pair(const Settings& settings, RuleFindings& findings, std::string_view certificate,
+                std::string_view key) {
+  if (is_set(settings, certificate) == is_set(settings, key)) return;
+  const bool key_only = is_set(settings, key);
   findings.problems.push_back(fmt::format("{} needs {} too: TLS takes both files",
-                                          at(settings, key_only ? kKey : kCertificate),
-                                          key_only ? kCertificate : kKey));
+                                          at(settings, key_only ? key : certificate),
+                                          key_only ? certificate : key));
 }
 
 // `small` must not exceed `large`; the message stands where the file says the offending value.
@@ -178,6 +178,36 @@ void check_engine(const Settings& settings, std::string_view service, StoreChoic
     if (choice != engine.choice || is_set(settings, engine.url)) continue;
     findings.problems.push_back(
         fmt::format("{} is {}, which needs {}", at(settings, service), engine.name, engine.url));
+  }
+}
+
+// "host:port", as gRPC and Kafka clients take it.
+bool is_host_and_port(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == text.npos || colon == 0 || text.find("//") != text.npos) return false;
+  if (text.find_first_of(" ,@") != text.npos) return false;
+  int port = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data() + colon + 1, end, port);
+  return read.ec == std::errc{} && read.ptr == end && port >= 1 && port <= 65'535;
+}
+
+void check_temporal(const Config& config, const Settings& settings, RuleFindings& findings) {
+  constexpr std::string_view kAddress = "temporal.address";
+  if (is_set(settings, kAddress) && !is_host_and_port(config.temporal.address)) {
+    findings.problems.push_back(fmt::format("{} must be host:port, not {}", at(settings, kAddress),
+                                            shown(config.temporal.address)));
+  }
+  constexpr std::string_view kCertificate = "temporal.tls.certificate-file";
+  constexpr std::string_view kKey = "temporal.tls.key-file";
+  check_pair(settings, findings, kCertificate, kKey);
+  if (config.temporal.tls) return;
+  for (const std::string_view path :
+       {kCertificate, std::string_view("temporal.tls.ca-file"),
+        std::string_view("temporal.tls.server-name"), std::string_view("temporal.api-key-file")}) {
+    if (!is_set(settings, path)) continue;
+    findings.problems.push_back(
+        fmt::format("{} needs temporal.tls.enabled: true", at(settings, path)));
   }
 }
 
@@ -265,7 +295,7 @@ RuleFindings validate(const Config& config, const Settings& settings) {
   RuleFindings findings;
   check_auth(config, settings, findings);
   check_resp(config, settings, findings);
-  check_tls(settings, findings);
+  check_pair(settings, findings, "http.tls.certificate-file", "http.tls.key-file");
   check_postgres(config, settings, findings);
   check_mariadb(config, settings, findings);
   check_redis(config, settings, findings);
@@ -275,6 +305,7 @@ RuleFindings validate(const Config& config, const Settings& settings) {
   check_retention(config, settings, findings);
   check_order(settings, findings, "http.body-bytes-max", "http.batch-body-bytes-max");
   check_order(settings, findings, "slots.batch-max", "slots.queue-max");
+  check_temporal(config, settings, findings);
   check_mode(settings, findings);
   check_filter(config, findings);
   return findings;
@@ -303,7 +334,11 @@ void take_secret_files(Config& config, const Settings& settings, RuleFindings& f
     config.resp.password =
         take_secret(settings, "resp.password-file", read_password_file, findings);
   }
-  for (const std::string_view path : {"http.tls.certificate-file", "http.tls.key-file"}) {
+  config.temporal.api_key =
+      take_secret(settings, "temporal.api-key-file", read_token_file, findings);
+  for (const std::string_view path :
+       {"http.tls.certificate-file", "http.tls.key-file", "temporal.tls.ca-file",
+        "temporal.tls.certificate-file", "temporal.tls.key-file"}) {
     if (!is_set(settings, path)) continue;
     const std::string& file = std::get<std::string>(settings.at(path).value);
     if (::access(file.c_str(), R_OK) != 0) {

@@ -44,6 +44,7 @@ std::expected<Answered, ImportStop> BatchSender::send(std::span<const Record> re
     if (records[i].problem.empty()) {
       sendable.push_back(i);
     } else {
+      answers[i].fate = LineFate::rejected;
       answers[i].reason = "the line " + records[i].problem;
     }
   }
@@ -70,7 +71,7 @@ std::expected<void, ImportStop> BatchSender::send_some(std::span<const Record> r
       continue;
     }
     shared_.answered = true;
-    BatchVerdict verdict = judge_answer(*answer, left.size());
+    BatchVerdict verdict = judge_answer(*answer, left.size(), shared_.read_line);
     if (auto* give_up = std::get_if<GiveUp>(&verdict)) {
       return std::unexpected(ImportStop{ImportEnd::refused, std::move(give_up->why)});
     }

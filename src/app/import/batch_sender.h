@@ -1,5 +1,6 @@
 // Gets batches of lines answered through restarts and overload of the daemon: sending a line twice
-// is safe, since an event that has a slot keeps it. One sender per thread; SenderShared is for all.
+// is safe, since an event that has a slot keeps it, and a payment is known by its id. One sender
+// per thread; SenderShared is for all.
 #pragma once
 
 #include <atomic>
@@ -41,6 +42,7 @@ struct Patience {
 // What the senders of one import have in common. Thread-safe.
 struct SenderShared {
   Patience patience;
+  ReadLine read_line = read_slot_line;
   std::function<bool()> stopped;       // true: begin no other call
   std::function<void(Millis)> sleep;   // may return early once stopped
   std::atomic<bool> answered = false;  // some call got through

@@ -22,11 +22,13 @@ Importer::Importer(ImportOptions options, ImportHooks hooks)
     : options_(options), hooks_(std::move(hooks)) {
   PENSTOCK_CHECK(options_.batch_lines > 0 && options_.concurrency > 0);
   shared_.patience = options_.patience;
+  shared_.read_line = options_.read_line;
+  tally_ = options_.before;
   shared_.stopped = [this] { return ending(); };
   shared_.sleep = [this](Millis delay) {
     {
       const std::lock_guard lock(mutex_);
-      hooks_.on_progress(tally_, bytes_answered_, shared_.waiting_for());
+      report_progress();
     }
     for (; delay > Millis{0} && !ending(); delay -= kSleepSlice) {
       hooks_.sleep(std::min(delay, kSleepSlice));
@@ -60,7 +62,7 @@ ImportOutcome Importer::run(RecordReader& records) {
   const std::lock_guard lock(mutex_);
   // After an early end there may be holes; what was answered still counts.
   for (auto& [number, batch] : answered_) deliver_lines(batch);
-  tally_.retries = shared_.retries;
+  tally_.retries += shared_.retries;
   if (!stop_ && hooks_.stopped()) stop_ = {ImportEnd::interrupted, ""};
   return {std::move(tally_), std::move(stop_).value_or(ImportStop{})};
 }
@@ -122,24 +124,27 @@ void Importer::deliver_in_order() {
   for (auto first = answered_.find(next_); first != answered_.end();
        first = answered_.find(next_)) {
     deliver_lines(first->second);
+    tally_.through_line = first->second.records.back().line;
     bytes_answered_ = first->second.bytes_read;
-    hooks_.on_progress(tally_, bytes_answered_, shared_.waiting_for());
+    report_progress();
     answered_.erase(first);
     ++next_;
     room_.notify_one();
   }
 }
 
+void Importer::report_progress() {
+  const Result<void> reported = hooks_.on_progress(tally_, bytes_answered_, shared_.waiting_for());
+  if (reported) return;
+  if (!stop_) stop_ = {ImportEnd::output_broken, reported.error().what};
+  room_.notify_one();
+  work_.notify_all();
+}
+
 void Importer::deliver_lines(Batch& batch) {
   for (std::size_t i = 0; i < batch.records.size(); ++i) {
     const LineAnswer& answer = batch.answers[i];
-    if (answer.assigned) {
-      ++tally_.assigned;
-      tally_.latest_scheduled_time = std::max(tally_.latest_scheduled_time, answer.scheduled_time);
-    } else {
-      ++tally_.failed;
-      tally_.count_reason(answer.reason);
-    }
+    tally_.count(answer);
     if (const Result<void> written = hooks_.on_line(batch.records[i], answer); !written) {
       if (!stop_) stop_ = {ImportEnd::output_broken, written.error().what};
       room_.notify_one();

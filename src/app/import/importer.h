@@ -1,5 +1,6 @@
-// Reads a file of events and gets every line answered, several batches in flight, in memory that
-// does not depend on the size of the file. Answers are handed on in the order of the file.
+// Reads a file of events or payments and gets every line answered, several batches in flight, in
+// memory that does not depend on the size of the file. Answers are handed on in the order of the
+// file.
 #pragma once
 
 #include <condition_variable>
@@ -21,6 +22,8 @@ struct ImportOptions {
   std::size_t batch_lines = 1'000;
   std::size_t concurrency = 4;  // batches in flight
   Patience patience;
+  ReadLine read_line = read_slot_line;
+  ImportTally before = {};  // what an earlier run got done, to be counted on
 };
 
 // What the import reaches the world by. `on_line` and `on_progress` are called by one thread at a
@@ -31,8 +34,9 @@ struct ImportHooks {
   std::function<void(Millis)> sleep;          // any thread
   std::function<std::uint64_t()> bytes_read;  // of the input; on the caller's thread
   std::function<Result<void>(const Record&, const LineAnswer&)> on_line;  // in the file's order
-  // `bytes` of the input are answered so far.
-  std::function<void(const ImportTally&, std::uint64_t bytes, const std::string& waiting_for)>
+  // `bytes` of the input are answered so far. A failure ends the import.
+  std::function<Result<void>(const ImportTally&, std::uint64_t bytes,
+                             const std::string& waiting_for)>
       on_progress;
 };
 
@@ -62,6 +66,7 @@ class Importer {
   void deliver(Batch batch);
   void deliver_in_order();           // under mutex_
   void deliver_lines(Batch& batch);  // under mutex_
+  void report_progress();            // under mutex_
   void end(ImportStop stop);         // the first reason stays
   bool ending() const;
 

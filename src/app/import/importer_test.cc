@@ -78,7 +78,8 @@ struct Trial {
                        }
                        return {};
                      },
-                     .on_progress = [](const ImportTally&, std::uint64_t, const std::string&) {}})
+                     .on_progress = [](const ImportTally&, std::uint64_t,
+                                       const std::string&) -> Result<void> { return {}; }})
         .run(records);
   }
 };
@@ -94,7 +95,7 @@ TEST(Importer, gets_every_line_answered_in_the_order_of_the_file) {
   const ImportOutcome outcome = run(numbers);
   EXPECT_EQ(outcome.stop.end, ImportEnd::complete);
   EXPECT_EQ(outcome.tally.read, 1'234U);
-  EXPECT_EQ(outcome.tally.assigned, 1'234U);
+  EXPECT_EQ(outcome.tally.accepted, 1'234U);
   EXPECT_EQ(outcome.tally.latest_scheduled_time, "T9");
   EXPECT_EQ(run.lines.size(), 1'234U);
   EXPECT_TRUE(std::ranges::is_sorted(run.lines));
@@ -119,8 +120,8 @@ TEST(Importer, fails_bad_lines_alone_and_does_not_send_them) {
   Numbers numbers(100, 3);
   const ImportOutcome outcome = run(numbers);
   EXPECT_EQ(outcome.stop.end, ImportEnd::complete);
-  EXPECT_EQ(outcome.tally.failed, 10U);
-  EXPECT_EQ(outcome.tally.assigned, 90U);
+  EXPECT_EQ(outcome.tally.not_taken(), 10U);
+  EXPECT_EQ(outcome.tally.accepted, 90U);
   EXPECT_EQ(outcome.tally.reasons.at("the line is bad"), 10U);
   EXPECT_EQ(sent, 90U);
 }
@@ -138,7 +139,7 @@ TEST(Importer, does_not_read_far_ahead_of_a_slow_daemon) {
     if (read > delivered && read - delivered > worst) worst = read - delivered;
     return all_assigned(body);
   };
-  EXPECT_EQ(run(numbers).tally.assigned, 20'000U);
+  EXPECT_EQ(run(numbers).tally.accepted, 20'000U);
   EXPECT_GE(worst, 100U);
   EXPECT_LE(worst, kAheadMax);
 }
@@ -154,7 +155,7 @@ TEST(Importer, rides_out_a_restart_of_the_daemon) {
   Numbers numbers(200);
   const ImportOutcome outcome = run(numbers);
   EXPECT_EQ(outcome.stop.end, ImportEnd::complete);
-  EXPECT_EQ(outcome.tally.assigned, 200U);
+  EXPECT_EQ(outcome.tally.accepted, 200U);
   EXPECT_EQ(outcome.tally.retries, 24U);
   EXPECT_GT(run.slept_ms, 0);
 }
@@ -168,7 +169,7 @@ TEST(Importer, honours_retry_after) {
     return all_assigned(body);
   };
   Numbers numbers(10);
-  EXPECT_EQ(run(numbers).tally.assigned, 10U);
+  EXPECT_EQ(run(numbers).tally.accepted, 10U);
   EXPECT_EQ(run.slept_ms, 3'000);
 }
 
@@ -187,8 +188,8 @@ TEST(Importer, sends_again_only_the_lines_that_ask_for_it) {
   };
   Numbers numbers(3);
   const ImportOutcome outcome = run(numbers);
-  EXPECT_EQ(outcome.tally.assigned, 2U);
-  EXPECT_EQ(outcome.tally.failed, 1U);
+  EXPECT_EQ(outcome.tally.accepted, 2U);
+  EXPECT_EQ(outcome.tally.not_taken(), 1U);
   EXPECT_EQ(bodies, (std::vector<std::string>{"0\n1\n2\n", "1\n"}));
 }
 
@@ -207,7 +208,7 @@ TEST(Importer, has_patience_while_some_lines_get_through) {
   Numbers numbers(10);
   const ImportOutcome outcome = run(numbers);
   EXPECT_EQ(outcome.stop.end, ImportEnd::complete) << outcome.stop.why;
-  EXPECT_EQ(outcome.tally.assigned, 10U);
+  EXPECT_EQ(outcome.tally.accepted, 10U);
 }
 
 TEST(Importer, halves_batches_that_are_too_large) {
@@ -219,7 +220,7 @@ TEST(Importer, halves_batches_that_are_too_large) {
     return all_assigned(body);
   };
   Numbers numbers(100);
-  EXPECT_EQ(run(numbers).tally.assigned, 100U);
+  EXPECT_EQ(run(numbers).tally.accepted, 100U);
   EXPECT_LE(largest_taken, 3U);
 }
 
@@ -232,7 +233,7 @@ TEST(Importer, gives_up_soon_when_nobody_ever_answered) {
   const ImportOutcome outcome = run(numbers);
   EXPECT_EQ(outcome.stop.end, ImportEnd::unreachable);
   EXPECT_THAT(outcome.stop.why, HasSubstr("cannot reach http://h (gave up after PT5S)"));
-  EXPECT_EQ(outcome.tally.assigned, 0U);
+  EXPECT_EQ(outcome.tally.accepted, 0U);
   EXPECT_EQ(outcome.tally.unanswered(), outcome.tally.read);
 }
 
@@ -263,7 +264,7 @@ TEST(Importer, counts_what_was_answered_behind_the_batch_that_ended_it) {
   Numbers numbers(30);
   const ImportOutcome outcome = run(numbers);
   EXPECT_EQ(outcome.stop.end, ImportEnd::refused);
-  EXPECT_EQ(outcome.tally.assigned, 10U);
+  EXPECT_EQ(outcome.tally.accepted, 10U);
   EXPECT_EQ(run.lines.size(), 10U);
 }
 
@@ -279,8 +280,8 @@ TEST(Importer, ends_in_order_when_interrupted) {
   const ImportOutcome outcome = run(numbers);
   EXPECT_EQ(outcome.stop.end, ImportEnd::interrupted);
   // Calls in flight still count: every answered line was delivered.
-  EXPECT_EQ(outcome.tally.assigned, static_cast<std::uint64_t>(calls.load()) * 10);
-  EXPECT_EQ(run.lines.size(), outcome.tally.assigned);
+  EXPECT_EQ(outcome.tally.accepted, static_cast<std::uint64_t>(calls.load()) * 10);
+  EXPECT_EQ(run.lines.size(), outcome.tally.accepted);
   EXPECT_LE(calls, 14);
 }
 
@@ -302,6 +303,22 @@ TEST(Importer, ends_when_the_output_breaks) {
   EXPECT_EQ(outcome.stop.end, ImportEnd::output_broken);
   EXPECT_EQ(outcome.stop.why, "disk full");
   EXPECT_LT(outcome.tally.read, 1'000'000U);
+}
+
+TEST(Importer, knows_through_which_line_all_is_answered) {
+  Trial run;
+  std::atomic<int> calls = 0;
+  run.options.concurrency = 1;
+  run.options.before.accepted = 5;
+  run.send = [&](const std::string& body) -> Result<HttpAnswer> {
+    if (++calls > 3) return HttpAnswer{.status = 401, .body = "", .retry_after = {}};
+    return all_assigned(body);
+  };
+  Numbers numbers(100);
+  const ImportOutcome outcome = run(numbers);
+  EXPECT_EQ(outcome.stop.end, ImportEnd::refused);
+  EXPECT_EQ(outcome.tally.through_line, 30U);
+  EXPECT_EQ(outcome.tally.accepted, 35U) << "what was done before is counted on";
 }
 
 }  // namespace

@@ -32,10 +32,32 @@ std::string clock_text(double seconds) {
 
 }  // namespace
 
+void ImportTally::count(const LineAnswer& answer) {
+  switch (answer.fate) {
+    case LineFate::accepted:
+      ++accepted;
+      break;
+    case LineFate::known:
+      ++known;
+      break;
+    case LineFate::held:
+      ++held;
+      break;
+    case LineFate::rejected:
+      ++rejected;
+      break;
+    case LineFate::failed:
+      ++failed;
+      break;
+  }
+  if (!answer.taken()) return count_reason(answer.reason);
+  latest_scheduled_time = std::max(latest_scheduled_time, answer.scheduled_time);
+}
+
 void ImportTally::count_reason(const std::string& reason) {
-  const auto known = reasons.find(reason);
-  if (known != reasons.end()) {
-    ++known->second;
+  const auto found = reasons.find(reason);
+  if (found != reasons.end()) {
+    ++found->second;
   } else {
     ++reasons[reasons.size() < kReasonsMax ? reason : "other reasons"];
   }
@@ -62,59 +84,14 @@ std::string progress_line(const ProgressView& view, std::size_t width) {
   if (view.failed > 0) line += fmt::format("  {} failed", with_thousands(view.failed));
   if (!view.waiting_for.empty()) {
     line += "  waiting: " + view.waiting_for;
-  } else if (view.bytes_total && view.bytes > 0 && view.bytes <= *view.bytes_total) {
+  } else if (view.bytes_total && view.bytes > view.bytes_before &&
+             view.bytes <= *view.bytes_total) {
     const double left = static_cast<double>(*view.bytes_total - view.bytes);
-    line += "  ETA " + clock_text(view.seconds * left / static_cast<double>(view.bytes));
+    const auto done = static_cast<double>(view.bytes - view.bytes_before);
+    line += "  ETA " + clock_text(view.seconds * left / done);
   }
   if (line.size() > width) line.resize(width);
   return line;
-}
-
-std::string summary_text(const ImportTally& tally, double seconds) {
-  std::string text;
-  const auto row = [&](std::string_view name, const std::string& value) {
-    text += fmt::format("{:<15}{:>12}\n", name, value);
-  };
-  row("lines read", with_thousands(tally.read));
-  row("assigned", with_thousands(tally.assigned));
-  row("failed", with_thousands(tally.failed));
-  for (const auto& [reason, count] : tally.reasons) {
-    text += fmt::format("{:>27}  {}\n", with_thousands(count), reason);
-  }
-  if (tally.unanswered() > 0) row("not answered", with_thousands(tally.unanswered()));
-  if (tally.retries > 0) row("batches retried", with_thousands(tally.retries));
-  row("seconds", fmt::format("{:.1f}", seconds));
-  row("events/s", with_thousands(static_cast<std::uint64_t>(rate(tally.assigned, seconds))));
-  if (!tally.latest_scheduled_time.empty()) {
-    text += fmt::format("{:<15}{}\n", "latest slot", tally.latest_scheduled_time);
-  }
-  return text;
-}
-
-std::string summary_json(const ImportTally& tally, double seconds) {
-  const auto number = [](std::uint64_t n) { return static_cast<std::int64_t>(n); };
-  wire::JsonWriter out;
-  out.begin_object()
-      .member("linesRead", number(tally.read))
-      .member("assigned", number(tally.assigned))
-      .member("failed", number(tally.failed))
-      .member("notAnswered", number(tally.unanswered()))
-      .member("batchesRetried", number(tally.retries))
-      .key("seconds")
-      .raw(fmt::format("{:.3f}", seconds))
-      .key("reasons")
-      .begin_array();
-  for (const auto& [reason, count] : tally.reasons) {
-    out.begin_object().member("reason", reason).member("lines", number(count)).end_object();
-  }
-  out.end_array().key("latestScheduledTime");
-  if (tally.latest_scheduled_time.empty()) {
-    out.null();
-  } else {
-    out.value(std::string_view(tally.latest_scheduled_time));
-  }
-  out.end_object();
-  return std::move(out).take() + "\n";
 }
 
 }  // namespace penstock::app

@@ -52,7 +52,7 @@ TEST(WithThousands, groups_by_three) {
 }
 
 ImportTally tally() {
-  ImportTally tally{.read = 10, .assigned = 7, .failed = 2};
+  ImportTally tally{.read = 10, .accepted = 7, .failed = 2};
   tally.count_reason("400 Bad Request: x");
   tally.count_reason("400 Bad Request: x");
   tally.latest_scheduled_time = "2025-06-01T12:00:00.000Z";

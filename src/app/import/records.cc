@@ -14,10 +14,6 @@
 namespace penstock::app {
 namespace {
 
-constexpr std::array<std::string_view, 4> kFields{"eventId", "configName", "requestedTime",
-                                                  "maxDelay"};
-constexpr std::array<std::string_view, 2> kRequired{"eventId", "requestedTime"};
-
 class NdjsonRecords final : public RecordReader {
  public:
   explicit NdjsonRecords(TextInput& input) : input_(input) {}
@@ -43,8 +39,8 @@ class NdjsonRecords final : public RecordReader {
 
 class CsvRecords final : public RecordReader {
  public:
-  CsvRecords(TextInput& input, std::vector<std::string_view> columns)
-      : reader_(input), columns_(std::move(columns)) {}
+  CsvRecords(TextInput& input, std::vector<std::string_view> columns, std::string_view object)
+      : reader_(input), columns_(std::move(columns)), object_(object) {}
 
   Result<bool> next(Record& record) override {
     CsvRow row;
@@ -54,6 +50,7 @@ class CsvRecords final : public RecordReader {
       row.problem =
           fmt::format("has {} fields where the header has {}", row.fields.size(), columns_.size());
     }
+    if (row.problem.empty()) row.problem = object_problem(row.fields);
     record = {.line = row.line,
               .input = std::move(row.text),
               .json = row.problem.empty() ? to_json(row.fields) : std::string(),
@@ -67,17 +64,36 @@ class CsvRecords final : public RecordReader {
     wire::JsonWriter out;
     out.begin_object();
     for (std::size_t i = 0; i < fields.size(); ++i) {
-      if (!fields[i].empty()) out.member(columns_[i], fields[i]);
+      if (fields[i].empty()) continue;
+      if (columns_[i] == object_) {
+        out.key(columns_[i]).raw(fields[i]);
+      } else {
+        out.member(columns_[i], fields[i]);
+      }
     }
     out.end_object();
     return std::move(out).take();
   }
 
+  // It goes into the line as it is, so it must be one.
+  std::string object_problem(const std::vector<std::string>& fields) const {
+    const auto column = std::ranges::find(columns_, object_);
+    if (object_.empty() || column == columns_.end()) return {};
+    const std::string& text = fields[static_cast<std::size_t>(column - columns_.begin())];
+    if (text.empty()) return {};
+    const Result<wire::JsonDocument> document = wire::parse_json(text);
+    const bool object = document && document->root().type() == wire::JsonType::object;
+    // A line break would cut the line that is sent; JSON has none outside of its white space.
+    if (object && text.find_first_of("\r\n") == text.npos) return {};
+    return fmt::format("has a {} that is not a JSON object on one line", object_);
+  }
+
   CsvReader reader_;
-  const std::vector<std::string_view> columns_;  // into kFields
+  const std::vector<std::string_view> columns_;  // into RecordFields::known
+  const std::string_view object_;
 };
 
-Result<std::vector<std::string_view>> read_header(TextInput& input) {
+Result<std::vector<std::string_view>> read_header(TextInput& input, const RecordFields& fields) {
   CsvRow header;
   const Result<bool> more = CsvReader(input).next(header);
   if (!more) return std::unexpected(more.error());
@@ -89,13 +105,14 @@ Result<std::vector<std::string_view>> read_header(TextInput& input) {
   }
   std::vector<std::string_view> columns;
   for (const std::string& name : header.fields) {
-    const auto known = std::ranges::find(kFields, name);
-    if (known == kFields.end()) {
+    const auto known = std::ranges::find(fields.known, name);
+    if (known == fields.known.end()) {
       return fail(
           ErrorKind::invalid,
           fmt::format("line {}: unknown column \"{}\"; the nearest known one is {} (the first "
-                      "line names the fields: eventId, configName, requestedTime, maxDelay)",
-                      header.line, name, nearest_name(name, kFields)));
+                      "line names the fields: {})",
+                      header.line, name, nearest_name(name, fields.known),
+                      fmt::join(fields.known, ", ")));
     }
     if (std::ranges::find(columns, *known) != columns.end()) {
       return fail(ErrorKind::invalid,
@@ -103,7 +120,7 @@ Result<std::vector<std::string_view>> read_header(TextInput& input) {
     }
     columns.push_back(*known);
   }
-  for (const std::string_view name : kRequired) {
+  for (const std::string_view name : fields.required) {
     if (std::ranges::find(columns, name) == columns.end()) {
       return fail(ErrorKind::invalid,
                   fmt::format("line {}: the header lacks the column {}", header.line, name));
@@ -114,11 +131,28 @@ Result<std::vector<std::string_view>> read_header(TextInput& input) {
 
 }  // namespace
 
-Result<std::unique_ptr<RecordReader>> read_records(ImportFormat format, TextInput& input) {
+const RecordFields& slot_fields() {
+  static const RecordFields fields{.known = {"eventId", "configName", "requestedTime", "maxDelay"},
+                                   .required = {"eventId", "requestedTime"}};
+  return fields;
+}
+
+const RecordFields& payment_fields() {
+  static const RecordFields fields{
+      .known = {"paymentId", "amount", "currency", "debtorIban", "creditorIban", "executionTime",
+                "reference", "metadata"},
+      .required = {"paymentId", "amount", "currency", "debtorIban", "creditorIban",
+                   "executionTime"},
+      .object = "metadata"};
+  return fields;
+}
+
+Result<std::unique_ptr<RecordReader>> read_records(ImportFormat format, TextInput& input,
+                                                   const RecordFields& fields) {
   if (format == ImportFormat::ndjson) return std::make_unique<NdjsonRecords>(input);
-  Result<std::vector<std::string_view>> columns = read_header(input);
+  Result<std::vector<std::string_view>> columns = read_header(input, fields);
   if (!columns) return std::unexpected(std::move(columns.error()));
-  return std::make_unique<CsvRecords>(input, *std::move(columns));
+  return std::make_unique<CsvRecords>(input, *std::move(columns), fields.object);
 }
 
 }  // namespace penstock::app

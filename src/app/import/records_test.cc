@@ -10,9 +10,10 @@ namespace {
 
 using testing::HasSubstr;
 
-std::vector<Record> records_of(ImportFormat format, std::string text) {
+std::vector<Record> records_of(ImportFormat format, std::string text,
+                               const RecordFields& fields = slot_fields()) {
   TextInput input = input_of(std::move(text));
-  const auto reader = read_records(format, input);
+  const auto reader = read_records(format, input, fields);
   std::vector<Record> records;
   for (Record record; (*reader)->next(record).value();) records.push_back(record);
   return records;
@@ -20,7 +21,7 @@ std::vector<Record> records_of(ImportFormat format, std::string text) {
 
 std::string header_problem(std::string text) {
   TextInput input = input_of(std::move(text));
-  const auto reader = read_records(ImportFormat::csv, input);
+  const auto reader = read_records(ImportFormat::csv, input, slot_fields());
   return reader ? "none" : reader.error().what;
 }
 
@@ -53,6 +54,35 @@ TEST(CsvRecords, need_a_header_that_fits) {
   EXPECT_THAT(header_problem("eventId,configName\n"), HasSubstr("lacks the column requestedTime"));
   EXPECT_THAT(header_problem("\"eventId\n"), HasSubstr("never closed"));
   EXPECT_EQ(header_problem("eventId,requestedTime\n"), "none");
+}
+
+TEST(CsvRecords, of_payments_carry_their_metadata_as_it_is) {
+  const std::string header =
+      "paymentId,amount,currency,debtorIban,creditorIban,executionTime,reference,metadata\n";
+  const std::vector<Record> records = records_of(
+      ImportFormat::csv,
+      header +
+          "p1,1.50,EUR,D,C,T,,\"{\"\"a\"\":[1,2]}\"\np2,1,EUR,D,C,T,r,\np3,1,EUR,D,C,T,r,{\n"
+          "p4,1,EUR,D,C,T,r,7\n",
+      payment_fields());
+  ASSERT_EQ(records.size(), 4U);
+  EXPECT_EQ(records[0].json,
+            R"({"paymentId":"p1","amount":"1.50","currency":"EUR","debtorIban":"D",)"
+            R"("creditorIban":"C","executionTime":"T","metadata":{"a":[1,2]}})");
+  EXPECT_THAT(records[1].json, HasSubstr(R"("reference":"r"})"));
+  EXPECT_EQ(records[2].problem, "has a metadata that is not a JSON object on one line");
+  EXPECT_EQ(records[3].problem, "has a metadata that is not a JSON object on one line");
+}
+
+TEST(RecordsAfter, pass_over_lines_that_are_done) {
+  TextInput input = input_of("{1}\n\n{2}\n{3}\n");
+  const auto all = read_records(ImportFormat::ndjson, input, slot_fields());
+  RecordsAfter after(**all, 3);
+  Record record;
+  ASSERT_TRUE(after.next(record).value());
+  EXPECT_EQ(record.json, "{3}");
+  EXPECT_EQ(record.line, 4U);
+  EXPECT_FALSE(after.next(record).value());
 }
 
 TEST(NdjsonRecords, are_the_lines_as_they_stand) {

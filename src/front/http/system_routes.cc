@@ -14,6 +14,7 @@ Response ready(const std::vector<ReadyCheck>& checks) {
   list.begin_array();
   bool all_up = true;
   for (const ReadyCheck& check : checks) {
+    if (check.applies && !check.applies()) continue;
     const Result<void> result = check.check();
     all_up = all_up && result.has_value();
     list.begin_object().member("name", check.name).member("status", result ? "UP" : "DOWN");

@@ -17,6 +17,7 @@ namespace penstock::front {
 struct ReadyCheck {
   std::string name;
   std::function<Result<void>()> check;
+  std::function<bool()> applies = {};  // quick too; while it says no, nothing is checked or shown
 };
 
 // /health/live, /health/ready, /metrics, /q/metrics. `metrics` must outlive the routes.

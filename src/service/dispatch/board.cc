@@ -24,6 +24,11 @@ std::size_t concurrency_of(const core::SinkSettings& sink) {
 
 }  // namespace
 
+Millis claim_ahead(const core::ItemTypeSettings& settings) {
+  if (!starts_by_itself(settings)) return kFetchAhead;
+  return std::max<Millis>(kFetchAhead, settings.pre_start_buffer);
+}
+
 DispatchBoard::Orders DispatchBoard::turn(const core::ItemTypeSettings& settings, Instant now,
                                           bool stopping) {
   Orders orders{.look_again = now + settings.dispatch_interval};
@@ -144,9 +149,10 @@ void DispatchBoard::on_claim(Result<store::Claim>&& claim, std::size_t limit,
   if (claim->items.size() >= limit) {
     claim_at_ = now;
   } else {
-    claim_at_ = claim->next_due
-                    ? std::clamp(*claim->next_due - wall_offset_ - kFetchAhead, now, latest)
-                    : latest;
+    claim_at_ =
+        claim->next_due
+            ? std::clamp(*claim->next_due - wall_offset_ - claim_ahead(settings), now, latest)
+            : latest;
   }
 }
 

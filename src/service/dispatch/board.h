@@ -51,6 +51,10 @@ inline constexpr Millis kHoldMax = Seconds{5};
 // After the store failed.
 inline constexpr Millis kStoreRetry{500};
 
+// How long before their time items are claimed. Only a sink that can start work later by itself is
+// given them early; the others' wait here.
+Millis claim_ahead(const core::ItemTypeSettings& settings);
+
 class DispatchBoard {
  public:
   struct Orders {

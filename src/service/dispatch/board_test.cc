@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -140,7 +141,7 @@ class Node {
     const store::ClaimRequest request{.type = kType,
                                       .token = board_->token(),
                                       .limit = limit,
-                                      .early = kFetchAhead,
+                                      .early = claim_ahead(settings_),
                                       .stale = settings_.stale_claim_threshold,
                                       .retries_max = settings_.max_dispatch_retries};
     world_.after(world_.some(Millis{0}, Millis{30}), [this, request, board = board_.get()] {
@@ -255,6 +256,42 @@ TEST_F(Board, spreads_by_jitter) {
   expect_all_dispatched();
   EXPECT_GE(downstream.arrived.back().first - downstream.arrived.front().first, Millis{3'500});
   EXPECT_LE(downstream.arrived.back().first, kStart + Seconds{6} + Millis{100});
+}
+
+TEST_F(Board, starts_early_what_can_wait_by_itself) {
+  settings.sink.type = core::SinkType::temporal;
+  settings.pre_start_buffer = std::chrono::minutes{1};
+  settings.dispatch_interval = std::chrono::hours{1};  // it wakes for them all the same
+  settings.jitter_window = Millis{4'000};
+  std::vector<Instant> begins;
+  downstream.answer = [&](const sink::Handover& item) {
+    begins.push_back(world.now() + item.start_delay);
+    return sink::SinkAnswer{};
+  };
+  const Instant due = kStart + std::chrono::minutes{10};
+  enqueue(100, due);
+  a.wake();
+  world.run_until(due - Seconds{55});
+  expect_all_dispatched();
+  EXPECT_GE(downstream.arrived.front().first, due - std::chrono::minutes{1});
+  const auto [first, last] = std::ranges::minmax(begins);
+  EXPECT_GE(first, due);
+  EXPECT_GE(last - first, Millis{3'000});
+  EXPECT_LE(last, due + Millis{4'001});
+}
+
+TEST_F(Board, sends_nothing_early_to_who_cannot_wait) {
+  for (const core::SinkType type : {core::SinkType::http, core::SinkType::kafka}) {
+    settings.sink.type = type;
+    settings.pre_start_buffer = std::chrono::minutes{60};
+    downstream.arrived.clear();
+    const Instant due = world.now() + Seconds{30};
+    enqueue(10, due);
+    a.wake();
+    world.run_until(due + Seconds{5});
+    ASSERT_EQ(downstream.arrived.size(), 10U);
+    EXPECT_GE(downstream.arrived.front().first, due);
+  }
 }
 
 TEST_F(Board, gives_back_what_it_holds_when_switched_off) {

@@ -265,6 +265,12 @@ void DispatchService::change_type(ItemType type, ItemTypes::Change change, std::
       });
 }
 
+bool DispatchService::uses_sink(core::SinkType type) const {
+  return std::ranges::any_of(types_.list(), [&](const ItemTypes::Record& record) {
+    return record->settings.enabled && record->settings.sink.type == type;
+  });
+}
+
 void DispatchService::type_history(ItemType type, Done<std::vector<ItemTypeChange>> done) {
   using Changes = std::vector<ItemTypeChange>;
   read<Changes>(std::move(done), [this, type = std::move(type)]() -> Result<Changes> {

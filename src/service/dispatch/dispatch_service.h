@@ -82,6 +82,9 @@ class DispatchService {
                    Done<store::ItemTypeRecord> done);
   void type_history(ItemType type, Done<std::vector<ItemTypeChange>> done);  // newest first
 
+  // Whether items of an enabled type go to such a sink.
+  bool uses_sink(core::SinkType type) const;
+
   // Finishes what was taken; later calls are answered `overloaded`. Idempotent.
   void stop();
 

@@ -16,12 +16,6 @@ constexpr Millis kLookMax = std::chrono::duration_cast<Millis>(store::kAnnounceW
 constexpr Seconds kRateSpan{1};
 constexpr Seconds kNoSinkPause{5};
 
-Millis early_of(const core::ItemTypeSettings& settings) {
-  // Only a sink that can start work later by itself is given items early; the others' wait here.
-  if (settings.sink.type != core::SinkType::temporal) return kFetchAhead;
-  return std::max<Millis>(kFetchAhead, settings.pre_start_buffer);
-}
-
 }  // namespace
 
 Dispatcher::Dispatcher(const DispatcherParts& parts, ItemType type, std::uint64_t seed)
@@ -212,7 +206,7 @@ void Dispatcher::claim(std::size_t limit, Instant now) {
   store::ClaimRequest request{.type = type_,
                               .token = board_.token(),
                               .limit = limit,
-                              .early = early_of(settings),
+                              .early = claim_ahead(settings),
                               .stale = settings.stale_claim_threshold,
                               .retries_max = settings.max_dispatch_retries};
   submit(

@@ -7,10 +7,12 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <string>
 #include <utility>
 
 #include "front/http/dispatch_routes.h"
+#include "front/intake/dispatch_intake.h"
 
 namespace penstock::app {
 namespace {
@@ -51,6 +53,15 @@ Result<std::string> read_pem(std::string_view key, const std::filesystem::path& 
   std::string text{std::istreambuf_iterator<char>(file), {}};
   if (file && !text.empty()) return text;
   return fail(ErrorKind::invalid, fmt::format("{}: cannot read {}", key, path.string()));
+}
+
+kafka::Connection kafka_connection(const KafkaConfig& config) {
+  return {.brokers = config.brokers,
+          .tls = config.tls,
+          .ca_file = config.ca_file.string(),
+          .sasl_mechanism = config.sasl_mechanism,
+          .username = config.username,
+          .password = config.password};
 }
 
 Result<sink::TemporalOptions> temporal_options(const TemporalConfig& config) {
@@ -116,10 +127,22 @@ Result<std::unique_ptr<DispatchPart>> DispatchPart::start(
   front::add_dispatch_routes(routes, *part->service_, config.dispatch.context_bytes_max, clock);
   front::add_dispatch_type_routes(routes, *part->service_, clock);
   part->add_checks(checks);
+  if (Result<void> taking = part->take_in(config, log, metrics); !taking) {
+    return std::unexpected(std::move(taking.error()));
+  }
   return part;
 }
 
 Result<void> DispatchPart::connect(const Config& config, Log& log, runtime::Metrics& metrics) {
+  if (!config.kafka.brokers.empty()) {
+    auto producer =
+        kafka::Producer::make(steady_, log, {.connection = kafka_connection(config.kafka)});
+    if (!producer) {
+      return fail(ErrorKind::invalid, "kafka cannot be used: " + producer.error().what);
+    }
+    kafka_ = std::move(*producer);
+    sinks_.kafka = kafka_.get();
+  }
   if (!config.temporal.address.empty()) {
     Result<sink::TemporalOptions> options = temporal_options(config.temporal);
     if (!options) return std::unexpected(std::move(options.error()));
@@ -129,7 +152,39 @@ Result<void> DispatchPart::connect(const Config& config, Log& log, runtime::Metr
   return {};
 }
 
+Result<void> DispatchPart::take_in(const Config& config, Log& log, runtime::Metrics& metrics) {
+  if (config.kafka.intake_topics.empty()) return {};
+  std::map<std::string, kafka::Handler> handlers;
+  for (const auto& [topic, type] : config.kafka.intake_topics) {
+    handlers.emplace(topic,
+                     front::dispatch_intake(*service_, type, config.dispatch.context_bytes_max));
+  }
+  auto consumer = kafka::Consumer::make(steady_, log, metrics, *kafka_,
+                                        {.connection = kafka_connection(config.kafka),
+                                         .group = config.kafka.intake_group,
+                                         .dead_letter_suffix = config.kafka.dead_letter_suffix},
+                                        std::move(handlers));
+  if (!consumer) return fail(ErrorKind::invalid, "kafka.intake: " + consumer.error().what);
+  intake_ = std::move(*consumer);
+  return {};
+}
+
+void DispatchPart::stop() {
+  intake_.reset();
+  service_->stop();
+}
+
 void DispatchPart::add_checks(std::vector<front::ReadyCheck>& checks) {
+  checks.push_back({.name = "sink.kafka",
+                    .check = [this]() -> Result<void> {
+                      if (kafka_) return kafka_->health();
+                      return fail(ErrorKind::unavailable,
+                                  "item types go to Kafka, and kafka.brokers is not set");
+                    },
+                    .applies = [this] { return service_->uses_sink(core::SinkType::kafka); }});
+  checks.push_back({.name = "intake.kafka",
+                    .check = [this] { return intake_->health(); },
+                    .applies = [this] { return intake_ != nullptr; }});
   checks.push_back({.name = "sink.temporal",
                     .check = [this]() -> Result<void> {
                       if (temporal_) return temporal_->health();

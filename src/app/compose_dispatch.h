@@ -12,6 +12,8 @@
 #include "base/time.h"
 #include "front/http/http.h"
 #include "front/http/system_routes.h"
+#include "kafka/consumer.h"
+#include "kafka/producer.h"
 #include "runtime/metrics.h"
 #include "runtime/steady_wall_clock.h"
 #include "service/dispatch/dispatch_service.h"
@@ -40,20 +42,23 @@ class DispatchPart {
   service::DispatchService& service() noexcept { return *service_; }
 
   // Gives back what is held and waits for what is under way. Once no request is left; idempotent.
-  void stop() { service_->stop(); }
+  void stop();
 
  private:
   DispatchPart(std::unique_ptr<sink::HttpClient> http, Log& log)
       : http_(std::move(http)), sinks_{log, *http_} {}
 
   Result<void> connect(const Config& config, Log& log, runtime::Metrics& metrics);
+  Result<void> take_in(const Config& config, Log& log, runtime::Metrics& metrics);
   void add_checks(std::vector<front::ReadyCheck>& checks);
 
   const runtime::SteadyWallClock steady_;
   const std::unique_ptr<sink::HttpClient> http_;
+  std::unique_ptr<kafka::Producer> kafka_;          // null = no brokers are set
   std::unique_ptr<sink::TemporalClient> temporal_;  // null = no address is set
   sink::SinkContext sinks_;
   std::unique_ptr<service::DispatchService> service_;
+  std::unique_ptr<kafka::Consumer> intake_;  // null = no topics are set
 };
 
 }  // namespace penstock::app

@@ -1,5 +1,6 @@
 #include "sink/sinks.h"
 
+#include "sink/kafka/kafka_sink.h"
 #include "sink/log/log_sink.h"
 
 namespace penstock::sink {
@@ -11,7 +12,10 @@ Result<std::unique_ptr<Sink>> make_sink(const core::SinkSettings& settings, Sink
     case core::SinkType::http:
       return context.http.open_sink(settings);
     case core::SinkType::kafka:
-      return invalid_field("sink.type", "this build has no Kafka sink");
+      if (context.kafka == nullptr) {
+        return invalid_field("sink.type", "is kafka, and kafka.brokers is not set");
+      }
+      return make_kafka_sink(settings, *context.kafka);
     case core::SinkType::temporal:
       if (context.temporal == nullptr) {
         return invalid_field("sink.type", "is temporal, and temporal.address is not set");

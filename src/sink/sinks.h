@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "core/dispatch/item_type.h"
+#include "kafka/producer.h"
 #include "sink/http/http_client.h"
 #include "sink/sink.h"
 #include "sink/temporal/temporal_client.h"
@@ -16,6 +17,7 @@ namespace penstock::sink {
 struct SinkContext {
   Log& log;
   HttpClient& http;
+  kafka::Producer* kafka = nullptr;    // null = no brokers are set
   TemporalClient* temporal = nullptr;  // null = no address is set
 };
 

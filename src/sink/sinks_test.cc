@@ -27,7 +27,8 @@ TEST(MakeSink, says_which_setting_it_lacks) {
   const auto http = HttpClient::make(clock, {});
   ASSERT_TRUE(http) << http.error().what;
   SinkContext context{.log = log, .http = **http};
-  for (const auto& [type, setting] : {std::pair{SinkType::temporal, "temporal.address"}}) {
+  for (const auto& [type, setting] : {std::pair{SinkType::kafka, "kafka.brokers"},
+                                      std::pair{SinkType::temporal, "temporal.address"}}) {
     const auto none = make_sink({.type = type}, context);
     ASSERT_FALSE(none);
     EXPECT_EQ(none.error().kind, ErrorKind::invalid);

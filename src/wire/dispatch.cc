@@ -42,15 +42,24 @@ core::BodyDigest digest_of(const core::ItemCall& call, JsonValue context) {
 }  // namespace
 
 Result<core::ItemCall> decode_item_call(JsonValue value, const ItemType& type,
-                                        std::size_t context_bytes_max) {
+                                        std::size_t context_bytes_max, std::string_view other_id) {
   JsonFields fields(value);
   core::ItemCall call{.type = type,
-                      .id = fields.required_id<ItemId>("itemId"),
+                      .id = {},
                       .due = fields.optional_instant("scheduledTime"),
                       .slot = std::nullopt,
                       .context = "null",
                       .digest = {}};
   if (fields.error()) return std::unexpected(*fields.error());
+  const JsonValue id = value.find("itemId");
+  if (other_id.empty() || (id && !id.is_null())) {
+    call.id = fields.required_id<ItemId>("itemId");
+    if (fields.error()) return std::unexpected(*fields.error());
+  } else {
+    Result<ItemId> other = ItemId::parse("itemId", other_id);
+    if (!other) return std::unexpected(std::move(other.error()));
+    call.id = std::move(*other);
+  }
   if (is_reserved(call.id)) return invalid_field("itemId", "this word is reserved");
   if (const JsonValue slot = value.find("slot"); slot && !slot.is_null()) {
     call.slot = decode_slot(slot, fields);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 #include "base/result.h"
 #include "core/dispatch/item_call.h"
@@ -10,7 +11,9 @@
 namespace penstock::wire {
 
 // {itemId, scheduledTime | slot: {config, requestedTime?}, context}
+// `other_id` is that of a body without itemId; empty = a body must have one.
 Result<core::ItemCall> decode_item_call(JsonValue value, const ItemType& type,
-                                        std::size_t context_bytes_max);
+                                        std::size_t context_bytes_max,
+                                        std::string_view other_id = {});
 
 }  // namespace penstock::wire

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -96,6 +97,18 @@ struct PaymentsConfig {
   Millis retention{0};  // of payments and their items
 };
 
+struct KafkaConfig {
+  std::string brokers;  // host:port,host:port; empty = not set
+  bool tls = false;
+  std::filesystem::path ca_file;  // empty = the system's
+  std::string sasl_mechanism;     // empty = none
+  std::string username;
+  std::string password;  // of its file
+  std::map<std::string, ItemType> intake_topics;
+  std::string intake_group;
+  std::string dead_letter_suffix;
+};
+
 struct TemporalConfig {
   std::string address;  // host:port; empty = not set
   std::string namespace_name;
@@ -122,6 +135,7 @@ struct Config {
   ThrottleConfig throttle;
   DispatchConfig dispatch;
   PaymentsConfig payments;
+  KafkaConfig kafka;
   TemporalConfig temporal;
 };
 

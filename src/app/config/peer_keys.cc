@@ -2,18 +2,51 @@
 
 #include <array>
 
+#include "app/config/intake_values.h"
+
 namespace penstock::app {
 namespace {
 
 constexpr ValueType boolean() { return {.kind = ValueKind::boolean}; }
 constexpr ValueType path() { return {.kind = ValueKind::path}; }
 constexpr ValueType connection() { return {.kind = ValueKind::connection}; }
+constexpr ValueType choice(std::string_view choices) {
+  return {.kind = ValueKind::choice, .choices = choices};
+}
 constexpr ValueType id() { return {.kind = ValueKind::id}; }
 
 const std::string& text(const Value& v) { return std::get<std::string>(v); }
 
 // clang-format off: one entry reads like a row
 const std::array kKeys{
+    Key{"kafka.brokers", connection(), "",
+        "`host:port,host:port` of some brokers, for item types with the sink `kafka` and for intake.", "",
+        [](Config& c, const Value& v) { c.kafka.brokers = text(v); }},
+    Key{"kafka.tls.enabled", boolean(), "false",
+        "Speak TLS, with the system's certificates to trust unless `kafka.tls.ca-file` names others.", "",
+        [](Config& c, const Value& v) { c.kafka.tls = std::get<bool>(v); }},
+    Key{"kafka.tls.ca-file", path(), "",
+        "PEM certificates of who may vouch for the brokers; not set = the system's.", "",
+        [](Config& c, const Value& v) { c.kafka.ca_file = text(v); }},
+    Key{"kafka.sasl.mechanism", choice("PLAIN|SCRAM-SHA-256|SCRAM-SHA-512"), "",
+        "How Penstock says who it is; not set = it does not.", "",
+        [](Config& c, const Value& v) { c.kafka.sasl_mechanism = text(v); }},
+    Key{"kafka.sasl.username", id(), "",
+        "Name to say.", "",
+        [](Config& c, const Value& v) { c.kafka.username = text(v); }},
+    Key{"kafka.sasl.password-file", path(), "",
+        "File with the password.", "",
+        [](Config&, const Value&) {}},
+    Key{"kafka.intake.topics", ValueType{.kind = ValueKind::topics}, "",
+        "Topics whose messages are taken in as items, each of its item type; not set = none.", "",
+        [](Config& c, const Value& v) { c.kafka.intake_topics = *parse_intake_topics(text(v)); }},
+    Key{"kafka.intake.group", id(), "penstock",
+        "Consumer group of all nodes that share a store.", "",
+        [](Config& c, const Value& v) { c.kafka.intake_group = text(v); }},
+    Key{"kafka.intake.dead-letter-suffix", id(), ".dlq",
+        "A message that can never be taken goes to the topic of its topic's name and this.", "",
+        [](Config& c, const Value& v) { c.kafka.dead_letter_suffix = text(v); }},
+
     Key{"temporal.address", connection(), "",
         "`host:port` of Temporal's frontend, for item types with the sink `temporal`.", "",
         [](Config& c, const Value& v) { c.temporal.address = text(v); }},

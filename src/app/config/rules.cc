@@ -192,6 +192,30 @@ bool is_host_and_port(std::string_view text) {
   return read.ec == std::errc{} && read.ptr == end && port >= 1 && port <= 65'535;
 }
 
+void check_kafka(const Config& config, const Settings& settings, RuleFindings& findings) {
+  constexpr std::string_view kBrokers = "kafka.brokers";
+  std::string_view rest = config.kafka.brokers;
+  while (is_set(settings, kBrokers)) {
+    const std::string_view first = rest.substr(0, rest.find(','));
+    if (!is_host_and_port(first)) {
+      findings.problems.push_back(fmt::format("{} must be host:port,host:port, not {}",
+                                              at(settings, kBrokers), shown(config.kafka.brokers)));
+      break;
+    }
+    if (first.size() == rest.size()) break;
+    rest.remove_prefix(first.size() + 1);
+  }
+  const auto needs = [&](std::string_view path, bool given, std::string_view other) {
+    if (!is_set(settings, path) || given) return;
+    findings.problems.push_back(fmt::format("{} needs {}", at(settings, path), other));
+  };
+  needs("kafka.intake.topics", is_set(settings, kBrokers), kBrokers);
+  needs("kafka.tls.ca-file", config.kafka.tls, "kafka.tls.enabled: true");
+  needs("kafka.sasl.mechanism", is_set(settings, "kafka.sasl.username"), "kafka.sasl.username");
+  needs("kafka.sasl.mechanism", is_set(settings, "kafka.sasl.password-file"),
+        "kafka.sasl.password-file");
+}
+
 void check_temporal(const Config& config, const Settings& settings, RuleFindings& findings) {
   constexpr std::string_view kAddress = "temporal.address";
   if (is_set(settings, kAddress) && !is_host_and_port(config.temporal.address)) {
@@ -305,6 +329,7 @@ RuleFindings validate(const Config& config, const Settings& settings) {
   check_retention(config, settings, findings);
   check_order(settings, findings, "http.body-bytes-max", "http.batch-body-bytes-max");
   check_order(settings, findings, "slots.batch-max", "slots.queue-max");
+  check_kafka(config, settings, findings);
   check_temporal(config, settings, findings);
   check_mode(settings, findings);
   check_filter(config, findings);
@@ -334,11 +359,13 @@ void take_secret_files(Config& config, const Settings& settings, RuleFindings& f
     config.resp.password =
         take_secret(settings, "resp.password-file", read_password_file, findings);
   }
+  config.kafka.password =
+      take_secret(settings, "kafka.sasl.password-file", read_password_file, findings);
   config.temporal.api_key =
       take_secret(settings, "temporal.api-key-file", read_token_file, findings);
   for (const std::string_view path :
-       {"http.tls.certificate-file", "http.tls.key-file", "temporal.tls.ca-file",
-        "temporal.tls.certificate-file", "temporal.tls.key-file"}) {
+       {"http.tls.certificate-file", "http.tls.key-file", "kafka.tls.ca-file",
+        "temporal.tls.ca-file", "temporal.tls.certificate-file", "temporal.tls.key-file"}) {
     if (!is_set(settings, path)) continue;
     const std::string& file = std::get<std::string>(settings.at(path).value);
     if (::access(file.c_str(), R_OK) != 0) {

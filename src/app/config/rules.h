@@ -29,8 +29,8 @@ RuleFindings validate(const Config& config, const Settings& settings);
 // Loads the passwords of the stores, which every command that opens a store needs.
 void take_passwords(Config& config, const Settings& settings, RuleFindings& findings);
 
-// Loads the tokens into `config.http.tokens` the password of Redis clients and the API key of
-// Temporal, and tries the TLS files.
+// Loads the tokens into `config.http.tokens`, the passwords of Redis clients and of Kafka and the
+// API key of Temporal, and tries the TLS files.
 void take_secret_files(Config& config, const Settings& settings, RuleFindings& findings);
 
 }  // namespace penstock::app

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "app/config/intake_values.h"
 #include "app/config/throttle_values.h"
 #include "base/ids.h"
 #include "base/iso8601.h"
@@ -169,6 +170,9 @@ std::string describe(const ValueType& type) {
     case ValueKind::rules:
       return "a list of 1 to 16 lists of the words ip, api-key, user and route, such as [[ip], "
              "[user, route]]";
+    case ValueKind::topics:
+      return "a list of 1 to 64 pairs topic=ITEM_TYPE, each topic once, such as "
+             "[payments=PAYMENT]";
   }
   std::unreachable();
 }
@@ -197,6 +201,8 @@ std::string describe_briefly(const ValueType& type) {
       return "list of addresses and networks";
     case ValueKind::rules:
       return "list of lists of ip, api-key, user, route";
+    case ValueKind::topics:
+      return "list of topic=ITEM_TYPE";
     case ValueKind::boolean:
     case ValueKind::choice:
       break;
@@ -250,6 +256,9 @@ Result<Value> parse_value(const ValueType& type, std::string_view text) {
       break;
     case ValueKind::rules:
       if (parse_key_rules(text)) return tidy_list(text);
+      break;
+    case ValueKind::topics:
+      if (parse_intake_topics(text)) return tidy_list(text);
       break;
   }
   return must_be(type, text);

@@ -27,6 +27,7 @@ enum class ValueKind {
   header,      // the name of a header field
   blocks,      // list of addresses and networks
   rules,       // list of lists of words: what a throttle key is made of
+  topics,      // list of topic=ITEM_TYPE
 };
 
 // What may stand in a setting. The range is in the unit of the kind (bytes, milliseconds).
@@ -47,7 +48,7 @@ struct ListenAddress {
 
 // Whether a file may write it as a list.
 constexpr bool is_list(ValueKind kind) noexcept {
-  return kind == ValueKind::blocks || kind == ValueKind::rules;
+  return kind == ValueKind::blocks || kind == ValueKind::rules || kind == ValueKind::topics;
 }
 
 // monostate = not set; std::string for choice, path, connection, id and the kinds after listen.

@@ -82,6 +82,7 @@ class DispatchService {
                    Done<store::ItemTypeRecord> done);
   void type_history(ItemType type, Done<std::vector<ItemTypeChange>> done);  // newest first
 
+  bool knows(const ItemType& type) const { return types_.find(type) != nullptr; }
   // Whether items of an enabled type go to such a sink.
   bool uses_sink(core::SinkType type) const;
 

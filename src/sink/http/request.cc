@@ -6,8 +6,7 @@
 #include <chrono>
 #include <iterator>
 
-#include "base/iso8601.h"
-#include "wire/json.h"
+#include "sink/envelope.h"
 
 namespace penstock::sink {
 namespace {
@@ -32,13 +31,8 @@ bool RequestWriter::write(std::string& out, const Handover& item, std::string_vi
   key_ += item.id.str();
   if (!fits_a_header(key_)) return false;
 
-  body_ = R"({"itemType":)";
-  wire::append_json_string(body_, item.type.str());
-  body_ += R"(,"itemId":)";
-  wire::append_json_string(body_, item.id.str());
-  body_ += R"(,"scheduledTime":")";
-  append_instant(body_, item.scheduled);
-  fmt::format_to(std::back_inserter(body_), R"(","attempt":{},"context":)", item.attempt);
+  body_.clear();
+  append_envelope_start(body_, item);
 
   const fmt::format_int timestamp(
       std::chrono::floor<std::chrono::seconds>(now.time_since_epoch()).count());

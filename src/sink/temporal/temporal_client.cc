@@ -13,8 +13,8 @@
 #include <thread>
 #include <utility>
 
+#include "runtime/connection_health.h"
 #include "runtime/thread_name.h"
-#include "sink/temporal/connection_health.h"
 #include "sink/temporal/outcome.h"
 #include "wire/json.h"
 
@@ -189,7 +189,7 @@ class TemporalConnection {
   const std::shared_ptr<grpc::Channel> channel_;
   const std::unique_ptr<api::WorkflowService::Stub> stub_;
   grpc::CompletionQueue queue_;
-  ConnectionHealth health_;
+  runtime::ConnectionHealth health_;
   bool first_report_ = true;  // of the prober
 
   std::mutex mutex_;
@@ -304,7 +304,7 @@ class TemporalSink final : public Sink {
     SinkAnswer answer = judge_start(status, call.request_id, Millis{0});
     switch (answer.outcome) {
       case SinkOutcome::done:
-        client_.health_.on_started();
+        client_.health_.on_success();
         if (code != 0) client_.already_started_.add();
         break;
       case SinkOutcome::slow_down: {

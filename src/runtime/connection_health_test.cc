@@ -1,8 +1,8 @@
-#include "sink/temporal/connection_health.h"
+#include "runtime/connection_health.h"
 
 #include <gtest/gtest.h>
 
-namespace penstock::sink {
+namespace penstock::runtime {
 namespace {
 
 constexpr Instant kStart{Seconds{1'000}};
@@ -24,7 +24,7 @@ TEST(ConnectionHealth, tells_of_a_start_that_went_wrong_for_a_while) {
   EXPECT_EQ(health.check(kStart + Seconds{9}).error().what, "busy");
   EXPECT_TRUE(health.check(kStart + Seconds{10}));
   health.on_trouble("busy", false, kStart);
-  health.on_started();
+  health.on_success();
   EXPECT_TRUE(health.check(kStart));
 }
 
@@ -45,9 +45,9 @@ TEST(ConnectionHealth, counts_for_how_long_nothing_went_through) {
   EXPECT_EQ(health.on_trouble("away", true, kStart + Seconds{9}), Seconds{9});
   // Nobody tried for so long that it is a trouble of its own.
   EXPECT_EQ(health.on_trouble("away", true, kStart + Seconds{30}), Millis{0});
-  health.on_started();
+  health.on_success();
   EXPECT_EQ(health.on_trouble("away", true, kStart + Seconds{31}), Millis{0});
 }
 
 }  // namespace
-}  // namespace penstock::sink
+}  // namespace penstock::runtime

@@ -1,0 +1,20 @@
+// Messages of a topic as items of one type: the value is the body of POST
+// /api/v1/dispatch/{itemType}, and the key is the item's id when the body has none.
+#pragma once
+
+#include <cstddef>
+
+#include "base/ids.h"
+#include "kafka/consumer.h"
+#include "service/dispatch/dispatch_service.h"
+
+namespace penstock::front {
+
+// Each call is one enqueue, and returns when it is durable. `dispatch` must outlive the handler.
+kafka::Handler dispatch_intake(service::DispatchService& dispatch, ItemType type,
+                               std::size_t context_bytes_max);
+
+// Whether an error is the message's fault: `poison`, or the store's: `retry`.
+kafka::Verdict verdict_of(const Error& error);
+
+}  // namespace penstock::front

@@ -1,0 +1,322 @@
+#include "kafka/consumer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "kafka/handle.h"
+#include "runtime/connection_health.h"
+#include "runtime/thread_name.h"
+
+namespace penstock::kafka {
+namespace {
+
+constexpr int kPollMillis = 100;
+// A batch that cannot be taken now is tried again after this, doubled up to that.
+constexpr Millis kRetryMin{100};
+constexpr Millis kRetryMax{5'000};
+constexpr std::chrono::milliseconds kStopLook{100};
+constexpr std::size_t kReasonBytesMax = 500;
+
+std::string_view text_of(const void* bytes, std::size_t size) {
+  return bytes == nullptr ? std::string_view()
+                          : std::string_view(static_cast<const char*>(bytes), size);
+}
+
+}  // namespace
+
+class Consumer::Impl {
+ public:
+  Impl(const Clock& clock, Log& log, runtime::Metrics& metrics, Producer& dead_letters,
+       ConsumerOptions&& options, std::map<std::string, Handler>&& handlers)
+      : clock_(clock), log_(log), dead_letters_(dead_letters), options_(std::move(options)) {
+    for (auto& [name, handler] : handlers) {
+      const auto counter = [&](const char* result) {
+        return &metrics.counter("penstock_kafka_intake_messages_total",
+                                "Messages of an intake topic, by what became of them",
+                                {{"topic", name}, {"result", result}});
+      };
+      topics_.emplace(name, Topic{std::move(handler), counter("ok"), counter("poison")});
+    }
+  }
+
+  ~Impl() {
+    stopping_ = true;
+    if (thread_.joinable()) thread_.join();
+    // Commits what was stored, and tells the group that this member is gone.
+    if (handle_) rd_kafka_consumer_close(handle_.get());
+  }
+
+  Result<void> start() {
+    // An offset is stored by hand, once its message is durable elsewhere; what is stored is
+    // committed in the background, on a rebalance and at the end.
+    Result<Conf> conf =
+        make_conf(options_.connection,
+                  {{"group.id", options_.group},
+                   {"auto.offset.reset", "earliest"},
+                   {"session.timeout.ms", std::to_string(options_.session_timeout.count())},
+                   {"heartbeat.interval.ms", std::to_string(options_.session_timeout.count() / 3)},
+                   {"enable.auto.offset.store", "false"},
+                   {"enable.auto.commit", "true"},
+                   {"auto.commit.interval.ms", "500"},
+                   // Bounds what waits in memory.
+                   {"queued.max.messages.kbytes", "65536"},
+                   {"fetch.message.max.bytes", "8388608"}});
+    if (!conf) return std::unexpected(std::move(conf.error()));
+    rd_kafka_conf_set_opaque(conf->get(), this);
+    rd_kafka_conf_set_rebalance_cb(conf->get(), on_rebalance);
+    Result<Handle> made = make_handle(RD_KAFKA_CONSUMER, std::move(*conf));
+    if (!made) return std::unexpected(std::move(made.error()));
+    handle_ = std::move(*made);
+    rd_kafka_poll_set_consumer(handle_.get());
+    const Partitions wanted(rd_kafka_topic_partition_list_new(static_cast<int>(topics_.size())));
+    for (const auto& [name, topic] : topics_) {
+      rd_kafka_topic_partition_list_add(wanted.get(), name.c_str(), RD_KAFKA_PARTITION_UA);
+    }
+    if (const auto error = rd_kafka_subscribe(handle_.get(), wanted.get());
+        error != RD_KAFKA_RESP_ERR_NO_ERROR) {
+      return fail(ErrorKind::invalid, rd_kafka_err2str(error));
+    }
+    health_.on_probe(std::nullopt);  // the producer has the probe
+    thread_ = std::thread([this] { run(); });
+    return {};
+  }
+
+  Result<void> health() const {
+    // Its own connection goes to the same brokers.
+    if (Result<void> brokers = dead_letters_.health(); !brokers) return brokers;
+    const Result<void> good = health_.check(clock_.now());
+    if (good) return good;
+    return fail(good.error().kind, "messages wait: " + good.error().what);
+  }
+
+ private:
+  struct Topic {
+    Handler handler;
+    runtime::Counter* ok;
+    runtime::Counter* poison;
+  };
+  // In the order of arrival: of a partition that is the order of its offsets.
+  using Batch = std::vector<MessagePtr>;
+
+  void run() {
+    runtime::set_thread_name("kafka-intake");
+    Batch batch;
+    Millis pause = kRetryMin;
+    while (!stopping_) {
+      collect(batch, kPollMillis);
+      if (batch.empty()) continue;
+      const std::string trouble = work(batch);
+      if (trouble.empty()) {
+        pause = kRetryMin;
+        continue;
+      }
+      health_.on_trouble(trouble, false, clock_.now());
+      if (pause == kRetryMin) log_.warn("kafka.intake_waits", {{"error", trouble}});
+      wait(batch, pause);
+      pause = std::min(pause * 2, kRetryMax);
+    }
+  }
+
+  // What is there, up to a batch; waits for the first.
+  void collect(Batch& batch, int millis) {
+    while (batch.size() < options_.batch_max) {
+      MessagePtr message(rd_kafka_consumer_poll(handle_.get(), batch.empty() ? millis : 0));
+      if (rebalanced_) {
+        // Whose partitions these are now is unknown; they come again to whom they belong.
+        batch.clear();
+        rebalanced_ = false;
+      }
+      if (!message) return;
+      if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        batch.push_back(std::move(message));
+      } else if (message->err != RD_KAFKA_RESP_ERR__PARTITION_EOF) {
+        note(rd_kafka_message_errstr(message.get()));
+        return;
+      }
+    }
+  }
+
+  // Keeps its place in the group meanwhile: partitions are paused, and it goes on asking.
+  void wait(Batch& batch, Millis span) {
+    rd_kafka_topic_partition_list_t* assigned = nullptr;
+    rd_kafka_assignment(handle_.get(), &assigned);
+    const Partitions partitions(assigned);
+    if (partitions) rd_kafka_pause_partitions(handle_.get(), partitions.get());
+    const Instant end = clock_.now() + span;
+    while (!stopping_ && clock_.now() < end && !batch.empty()) {
+      MessagePtr message(rd_kafka_consumer_poll(handle_.get(), kPollMillis));
+      if (rebalanced_) {
+        batch.clear();
+        rebalanced_ = false;
+      }
+      // One that was on its way before the pause.
+      if (message && message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        batch.push_back(std::move(message));
+      }
+    }
+    if (partitions) rd_kafka_resume_partitions(handle_.get(), partitions.get());
+  }
+
+  // Takes out of the batch what has been answered for; says why the rest has not, if there is any.
+  std::string work(Batch& batch) {
+    std::vector<Verdict> verdicts = judge(batch);
+    std::string trouble = bury(batch, verdicts);
+    // Of each partition everything up to the first that is held: an offset has no gaps.
+    Batch held;
+    const Partitions done(rd_kafka_topic_partition_list_new(8));
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      const rd_kafka_message_t& message = *batch[i];
+      const char* const topic = rd_kafka_topic_name(message.rkt);
+      const bool behind = std::ranges::any_of(held, [&](const MessagePtr& other) {
+        return other->rkt == message.rkt && other->partition == message.partition;
+      });
+      if (behind || verdicts[i].kind == Verdict::Kind::retry) {
+        if (trouble.empty()) trouble = verdicts[i].reason;
+        held.push_back(std::move(batch[i]));
+        continue;
+      }
+      const Topic& of = topics_.at(topic);
+      (verdicts[i].kind == Verdict::Kind::ok ? of.ok : of.poison)->add();
+      auto* place = rd_kafka_topic_partition_list_find(done.get(), topic, message.partition);
+      if (place == nullptr) {
+        place = rd_kafka_topic_partition_list_add(done.get(), topic, message.partition);
+      }
+      place->offset = message.offset + 1;
+    }
+    // Refused only for partitions that have gone to another member, which will do them again.
+    if (done->cnt > 0) rd_kafka_offsets_store(handle_.get(), done.get());
+    batch = std::move(held);
+    if (batch.empty()) health_.on_success();
+    return batch.empty() ? std::string() : trouble;
+  }
+
+  std::vector<Verdict> judge(const Batch& batch) {
+    std::vector<Verdict> verdicts(batch.size());
+    for (const auto& [name, topic] : topics_) {
+      std::vector<IncomingMessage> messages;
+      std::vector<std::size_t> places;
+      for (std::size_t i = 0; i < batch.size(); ++i) {
+        if (name != rd_kafka_topic_name(batch[i]->rkt)) continue;
+        messages.push_back({.key = text_of(batch[i]->key, batch[i]->key_len),
+                            .value = text_of(batch[i]->payload, batch[i]->len)});
+        places.push_back(i);
+      }
+      if (messages.empty()) continue;
+      std::vector<Verdict> given = topic.handler(messages);
+      for (std::size_t i = 0; i < places.size(); ++i) verdicts[places[i]] = std::move(given[i]);
+    }
+    return verdicts;
+  }
+
+  // Sends the poison to the dead-letter topics and waits until it is there. What does not arrive is
+  // held with the rest; the reason is returned.
+  std::string bury(const Batch& batch, std::vector<Verdict>& verdicts) {
+    std::vector<std::pair<std::size_t, std::future<DeliveryReport>>> sent;
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      if (verdicts[i].kind != Verdict::Kind::poison) continue;
+      auto told = std::make_shared<std::promise<DeliveryReport>>();
+      sent.emplace_back(i, told->get_future());
+      dead_letters_.send(dead_letter(*batch[i], verdicts[i].reason),
+                         [told](DeliveryReport report) { told->set_value(std::move(report)); });
+    }
+    std::string trouble;
+    for (auto& [i, told] : sent) {
+      // Within the producer's own time-out, which a stop does not wait for.
+      while (!stopping_ && told.wait_for(kStopLook) != std::future_status::ready) {
+      }
+      const bool there = told.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+      const DeliveryReport report =
+          there ? told.get() : DeliveryReport{Delivery::not_now, "stopped"};
+      if (report.delivery == Delivery::done) {
+        log_.warn("kafka.intake_poison", {{"topic", rd_kafka_topic_name(batch[i]->rkt)},
+                                          {"partition", batch[i]->partition},
+                                          {"offset", batch[i]->offset},
+                                          {"error", verdicts[i].reason}});
+        continue;
+      }
+      trouble = "a dead letter cannot be written: " + report.detail;
+      verdicts[i] = {.kind = Verdict::Kind::retry, .reason = trouble};
+    }
+    return trouble;
+  }
+
+  OutgoingMessage dead_letter(const rd_kafka_message_t& message, const std::string& reason) const {
+    const char* const topic = rd_kafka_topic_name(message.rkt);
+    OutgoingMessage letter{.topic = topic + options_.dead_letter_suffix,
+                           .key = std::string(text_of(message.key, message.key_len)),
+                           .value = std::string(text_of(message.payload, message.len)),
+                           .headers = {{"penstock-error", reason.substr(0, kReasonBytesMax)},
+                                       {"penstock-topic", topic},
+                                       {"penstock-partition", std::to_string(message.partition)},
+                                       {"penstock-offset", std::to_string(message.offset)}}};
+    rd_kafka_headers_t* headers = nullptr;
+    if (rd_kafka_message_headers(&message, &headers) != RD_KAFKA_RESP_ERR_NO_ERROR) return letter;
+    const char* name = nullptr;
+    const void* value = nullptr;
+    std::size_t size = 0;
+    for (std::size_t i = 0;
+         rd_kafka_header_get_all(headers, i, &name, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR;
+         ++i) {
+      letter.headers.emplace_back(name, std::string(text_of(value, size)));
+    }
+    return letter;
+  }
+
+  // On the thread of run(), from within a poll, or of the destructor's close.
+  static void on_rebalance(rd_kafka_t* handle, rd_kafka_resp_err_t error,
+                           rd_kafka_topic_partition_list_t* partitions, void* opaque) {
+    Impl& self = *static_cast<Impl*>(opaque);
+    self.rebalanced_ = true;
+    if (error == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
+      rd_kafka_assign(handle, partitions);
+      self.log_.info("kafka.intake_assigned", {{"partitions", partitions->cnt}});
+      return;
+    }
+    // What is stored is committed before another member begins there; when that fails, it does some
+    // of it again.
+    rd_kafka_commit(handle, nullptr, 0);
+    rd_kafka_assign(handle, nullptr);
+  }
+
+  void note(const std::string& what) {
+    log_.warn("kafka.intake_trouble", {{"error", what}});
+    health_.on_trouble(what, false, clock_.now());
+  }
+
+  const Clock& clock_;
+  Log& log_;
+  Producer& dead_letters_;
+  const ConsumerOptions options_;
+  std::map<std::string, Topic> topics_;
+  runtime::ConnectionHealth health_;
+  Handle handle_;
+  bool rebalanced_ = false;  // of the thread
+  std::atomic<bool> stopping_{false};
+  std::thread thread_;  // last: it uses all of the above
+};
+
+Consumer::Consumer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Consumer::~Consumer() = default;
+
+Result<std::unique_ptr<Consumer>> Consumer::make(const Clock& clock, Log& log,
+                                                 runtime::Metrics& metrics, Producer& dead_letters,
+                                                 ConsumerOptions options,
+                                                 std::map<std::string, Handler> handlers) {
+  auto impl = std::make_unique<Impl>(clock, log, metrics, dead_letters, std::move(options),
+                                     std::move(handlers));
+  if (Result<void> started = impl->start(); !started) {
+    return std::unexpected(std::move(started.error()));
+  }
+  return std::unique_ptr<Consumer>(new Consumer(std::move(impl)));
+}
+
+Result<void> Consumer::health() const { return impl_->health(); }
+
+}  // namespace penstock::kafka

@@ -1,0 +1,75 @@
+// One member of a consumer group, on a thread of its own: batches go to the handler of their topic,
+// and an offset moves on once the handler has said what became of its message and all before it.
+// A message may come again (after a crash, a rebalance, a lost commit): handlers are idempotent.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/log.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "kafka/connection.h"
+#include "kafka/producer.h"
+#include "runtime/metrics.h"
+
+namespace penstock::kafka {
+
+// Valid for the time of the call that it is given to.
+struct IncomingMessage {
+  std::string_view key;  // empty when there is none
+  std::string_view value;
+};
+
+struct Verdict {
+  enum class Kind : std::uint8_t {
+    ok,      // it is durable where it belongs
+    poison,  // it will never be taken: to the dead-letter topic, with the reason
+    retry,   // not now (a store is away): it is held, and so is all behind it
+  };
+  Kind kind = Kind::ok;
+  std::string reason;  // of poison and retry, for people
+};
+
+// One verdict for each message, in order. Called on the consumer's thread, and may block as long as
+// a store's deadline.
+using Handler = std::function<std::vector<Verdict>(std::span<const IncomingMessage>)>;
+
+struct ConsumerOptions {
+  Connection connection;
+  std::string group;
+  std::string dead_letter_suffix = ".dlq";
+  std::size_t batch_max = 1'000;  // messages to a handler at once
+  // A member that has died is missed after this: its partitions go to the others then.
+  Millis session_timeout = Seconds{10};
+};
+
+class Consumer {
+ public:
+  // `handlers` by topic. `invalid` for settings that librdkafka refuses. All must outlive the
+  // consumer; `clock` never jumps.
+  static Result<std::unique_ptr<Consumer>> make(const Clock& clock, Log& log,
+                                                runtime::Metrics& metrics, Producer& dead_letters,
+                                                ConsumerOptions options,
+                                                std::map<std::string, Handler> handlers);
+  // Leaves the group, with the offsets of what was answered for.
+  ~Consumer();
+  Consumer(const Consumer&) = delete;
+  Consumer& operator=(const Consumer&) = delete;
+
+  Result<void> health() const;  // why nothing is taken in; does not block
+
+ private:
+  class Impl;
+  explicit Consumer(std::unique_ptr<Impl> impl);
+  const std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace penstock::kafka

@@ -1,0 +1,101 @@
+#include "kafka/producer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "kafka/test_cluster.h"
+#include "runtime/steady_wall_clock.h"
+
+namespace penstock::kafka {
+namespace {
+
+class OnCluster : public testing::Test {
+ protected:
+  void open(Millis message_timeout = Seconds{30}) {
+    auto made = Producer::make(clock_, log_,
+                               {.connection = cluster_.connection(),
+                                .message_timeout = message_timeout,
+                                .probe_interval = Millis{50}});
+    ASSERT_TRUE(made) << made.error().what;
+    producer_ = std::move(*made);
+    wait_for_health(*producer_, true);
+  }
+  DeliveryReport send(std::string value = "v") {
+    return deliver(*producer_, {.topic = "t", .key = "k", .value = std::move(value)});
+  }
+
+  const runtime::SteadyWallClock clock_;
+  Log log_{clock_, 2, LogLevel::off, LogFormat::text};
+  TestCluster cluster_;
+  std::unique_ptr<Producer> producer_;
+};
+
+TEST_F(OnCluster, reports_what_has_arrived) {
+  open();
+  const DeliveryReport report = send();
+  EXPECT_EQ(report.delivery, Delivery::done);
+  EXPECT_THAT(report.detail, testing::MatchesRegex("partition [0-9]+ offset [0-9]+"));
+}
+
+TEST_F(OnCluster, repeats_by_itself_what_may_work) {
+  open();
+  cluster_.fail_produce(RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION);
+  EXPECT_EQ(send().delivery, Delivery::done);
+}
+
+TEST_F(OnCluster, says_what_never_will) {
+  open();
+  const DeliveryReport report = send(std::string(71'000'000, 'x'));
+  EXPECT_EQ(report.delivery, Delivery::never);
+  EXPECT_THAT(report.detail, testing::HasSubstr("too large"));
+}
+
+TEST_F(OnCluster, takes_nothing_while_the_brokers_are_away) {
+  open(Seconds{2});
+  cluster_.set_down(true);
+  wait_for_health(*producer_, false);
+  EXPECT_EQ(send().delivery, Delivery::not_now);
+  cluster_.set_down(false);
+  wait_for_health(*producer_, true);
+  EXPECT_EQ(send().delivery, Delivery::done);
+}
+
+TEST_F(OnCluster, answers_for_everything_when_it_ends) {
+  open();
+  std::atomic<int> reports{0};
+  cluster_.set_down(true);
+  for (int i = 0; i < 100; ++i) {
+    producer_->send({.topic = "t", .key = "k", .value = "v"}, [&](DeliveryReport) { ++reports; });
+  }
+  producer_.reset();
+  EXPECT_EQ(reports, 100);
+}
+
+TEST_F(OnCluster, begins_anew_after_a_fatal_error) {
+  open();
+  ASSERT_EQ(send().delivery, Delivery::done);
+  // The producer's sequence is refused for good.
+  cluster_.fail_produce(RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER);
+  cluster_.fail_produce(RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH);
+  DeliveryReport report = send();
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (report.delivery != Delivery::done && std::chrono::steady_clock::now() < end) {
+    report = send();
+  }
+  EXPECT_EQ(report.delivery, Delivery::done) << report.detail;
+}
+
+TEST(Producer, refuses_settings_that_make_no_sense) {
+  const runtime::SteadyWallClock clock;
+  Log log(clock, 2, LogLevel::off, LogFormat::text);
+  const auto made =
+      Producer::make(clock, log, {.connection = {.brokers = "a:1", .sasl_mechanism = "NONSENSE"}});
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().kind, ErrorKind::invalid);
+}
+
+}  // namespace
+}  // namespace penstock::kafka

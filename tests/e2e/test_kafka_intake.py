@@ -1,0 +1,111 @@
+"""Items from real Kafka topics: nothing lost or twice, poison to its own topic, offsets only behind what is durable."""
+import itertools
+import json
+import subprocess
+
+from conftest import wait_until
+from dispatch_nodes import ITEMS, TYPE, counts, instant, item, postgres, postgres_nodes, wait_for_counts
+from kafka_calls import KCAT_SECONDS, OUTAGE_SECONDS, check, consume, environment, headers_of, kafka, kcat, produce
+
+__all__ = ["kafka", "postgres"]  # fixtures
+
+TOPIC = "payments"
+INTAKE = {"PENSTOCK_KAFKA_INTAKE_TOPICS": f"{TOPIC}=PAYMENT"}
+
+
+def put_type(node, **more):
+    # Nothing leaves: what counts here is what came in.
+    body = {"enabled": False, "sink": {"type": "log"}, **more}
+    answer = node.request("PUT", TYPE, json.dumps(body), {"Content-Type": "application/json"})
+    assert answer.status == 200, answer.body
+
+
+def body(at=None, **more):
+    return json.dumps({"scheduledTime": at or "2099-01-01T00:00:00Z", "context": {"amount": "1.00"}, **more})
+
+
+def left_for_the_group(server):
+    """What another member of the group would still get: messages behind the committed offsets."""
+    got = subprocess.run(["kcat", "-b", server.bootstrap, "-q", "-G", "penstock", "-e", "-K", "|",
+                          "-X", "auto.offset.reset=earliest", TOPIC], text=True, capture_output=True,
+                         timeout=KCAT_SECONDS)
+    return got.stdout.splitlines()
+
+
+def wait_for_ready(node, total, seconds=OUTAGE_SECONDS):
+    """That many items wait; while the store is away nobody can tell."""
+    def there():
+        answer = node.get(f"{ITEMS}/summary")
+        return answer.status == 200 and answer.json()["counts"]["READY"] == total
+    wait_until(there, seconds, f"{total} items")
+
+
+def test_messages_become_items_and_poison_goes_aside(start_daemon, kafka, tmp_path):
+    node = start_daemon(env=environment(kafka, **INTAKE), data_dir=tmp_path / "data")
+    produce(kafka, TOPIC, ("by-key", body()), ("ignored", body(itemId="by-body")))
+    wait_until(lambda: "no item type PAYMENT" in check(node, "intake.kafka")[1], OUTAGE_SECONDS)
+    put_type(node)
+    wait_for_counts(node, READY=2, seconds=OUTAGE_SECONDS)
+    assert item(node, "by-key")["scheduledTime"] == item(node, "by-body")["scheduledTime"]
+    produce(kafka, TOPIC, ("by-key", body()), ("by-key", body("2098-01-01T00:00:00Z")), ("x", "no json"),
+            ("", body()), ("y", body(slot={"config": "no-such"}, scheduledTime=None)), ("last", body()))
+    wait_until(lambda: counts(node)["READY"] == 3, OUTAGE_SECONDS)
+    wait_until(lambda: len(consume(kafka, TOPIC + ".dlq")) == 4, OUTAGE_SECONDS)
+    letters = {letter["payload"]: headers_of(letter) for letter in consume(kafka, TOPIC + ".dlq")}
+    assert "another body" in letters[body("2098-01-01T00:00:00Z")]["penstock-error"]
+    assert "itemId" in letters[body()]["penstock-error"]
+    assert "no-such" in letters[body(slot={"config": "no-such"}, scheduledTime=None)]["penstock-error"]
+    poison = letters["no json"]
+    assert poison["penstock-error"] and poison["penstock-topic"] == TOPIC
+    [original] = kcat(kafka, "-C", "-q", "-t", TOPIC, "-p", poison["penstock-partition"],
+                      "-o", poison["penstock-offset"], "-c", "1").splitlines()
+    assert original == "no json"
+    wait_until(lambda: check(node, "intake.kafka")[0] == "UP", OUTAGE_SECONDS)
+    text = node.get("/metrics").body.decode()
+    assert f'penstock_kafka_intake_messages_total{{topic="{TOPIC}",result="poison"}} 4' in text
+    assert node.stop() == 0
+    assert left_for_the_group(kafka) == []
+
+
+def test_nothing_is_lost_or_twice_while_broker_store_and_node_come_and_go(request, kafka, postgres):
+    nodes = postgres_nodes(request)
+    node = nodes.start(**environment(kafka, **INTAKE))
+    put_type(node)
+    numbers = itertools.count()
+
+    def more(count):
+        ids = [f"p-{next(numbers)}" for _ in range(count)]
+        produce(kafka, TOPIC, *[(i, body()) for i in ids])
+        produce(kafka, TOPIC, *[(i, body()) for i in ids[::10]])  # some of them twice
+        return len(ids)
+
+    total = more(3_000)
+    wait_until(lambda: counts(node)["READY"] > 0, OUTAGE_SECONDS)
+    kafka.kill()
+    wait_until(lambda: check(node, "intake.kafka")[0] == "DOWN", OUTAGE_SECONDS)
+    kafka.start()
+    wait_for_ready(node, total)
+
+    postgres.stop()
+    total += more(2_000)
+    wait_until(lambda: "messages wait" in check(node, "intake.kafka")[1], OUTAGE_SECONDS)
+    postgres.start()
+    wait_for_ready(node, total)
+
+    second = nodes.start(**environment(kafka, **INTAKE))  # a rebalance
+    total += more(2_000)
+    node.kill()  # another, once the group misses it
+    total += more(2_000)
+    wait_for_ready(second, total, 2 * OUTAGE_SECONDS)
+    assert second.stop() == 0
+    assert left_for_the_group(kafka) == []
+    assert consume(kafka, TOPIC + ".dlq") == []
+
+
+def test_from_topic_to_topic_on_time(start_daemon, kafka):
+    node = start_daemon(env=environment(kafka, **INTAKE))
+    put_type(node, enabled=True, jitterWindowMs=0, sink={"type": "kafka", "topic": "out"})
+    produce(kafka, TOPIC, *[(f"p-{i}", body(instant(1))) for i in range(200)])
+    wait_for_counts(node, DISPATCHED=200, seconds=OUTAGE_SECONDS)
+    assert sorted(m["key"] for m in consume(kafka, "out")) == sorted(f"p-{i}" for i in range(200))
+    assert node.get(f"{ITEMS}/p-0").json()["attempts"] == 1

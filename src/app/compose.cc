@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/compose_dispatch.h"
+#include "app/compose_intake.h"
 #include "app/compose_payments.h"
 #include "app/compose_throttle.h"
 #include "app/slot_archive.h"
@@ -94,6 +95,13 @@ class ComposedDaemon final : public Daemon {
     if (Result<void> served = payments_->serve(config_, dispatch_->service(), routes); !served) {
       return served;
     }
+    auto intake = IntakePart::start(config_,
+                                    {.dead_letters = dispatch_->kafka(),
+                                     .dispatch = dispatch_->service(),
+                                     .payments = payments_->service()},
+                                    log_, metrics_, checks);
+    if (!intake) return std::unexpected(intake.error());
+    intake_ = std::move(*intake);
     front::add_system_routes(routes, std::move(checks), metrics_);
     auto server = front::HttpServer::start(config_.http, std::move(routes), clock_, log_, metrics_);
     if (!server) return std::unexpected(server.error());
@@ -115,6 +123,7 @@ class ComposedDaemon final : public Daemon {
     if (retention_) retention_->stop();
     if (slots_) slots_->stop();
     if (throttle_) throttle_->stop();
+    if (intake_) intake_->stop();
     if (payments_) payments_->stop_service();
     if (dispatch_) dispatch_->stop();
     if (payments_) payments_->stop();
@@ -169,6 +178,7 @@ class ComposedDaemon final : public Daemon {
   std::unique_ptr<ThrottlePart> throttle_;
   std::unique_ptr<PaymentsPart> payments_;  // around dispatch: its sinks use it
   std::unique_ptr<DispatchPart> dispatch_;
+  std::unique_ptr<IntakePart> intake_;
   std::unique_ptr<front::HttpServer> server_;
   std::unique_ptr<front::RespServer> resp_;
 };

@@ -7,12 +7,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <map>
 #include <string>
 #include <utility>
 
 #include "front/http/dispatch_routes.h"
-#include "front/intake/dispatch_intake.h"
 
 namespace penstock::app {
 namespace {
@@ -55,15 +53,6 @@ Result<std::string> read_pem(std::string_view key, const std::filesystem::path& 
   return fail(ErrorKind::invalid, fmt::format("{}: cannot read {}", key, path.string()));
 }
 
-kafka::Connection kafka_connection(const KafkaConfig& config) {
-  return {.brokers = config.brokers,
-          .tls = config.tls,
-          .ca_file = config.ca_file.string(),
-          .sasl_mechanism = config.sasl_mechanism,
-          .username = config.username,
-          .password = config.password};
-}
-
 Result<sink::TemporalOptions> temporal_options(const TemporalConfig& config) {
   sink::TemporalOptions options{.address = config.address,
                                 .namespace_name = config.namespace_name,
@@ -89,10 +78,19 @@ Result<sink::TemporalOptions> temporal_options(const TemporalConfig& config) {
 
 }  // namespace
 
+kafka::Connection kafka_connection(const KafkaConfig& config) {
+  return {.brokers = config.brokers,
+          .tls = config.tls,
+          .ca_file = config.ca_file.string(),
+          .sasl_mechanism = config.sasl_mechanism,
+          .username = config.username,
+          .password = config.password};
+}
+
 Result<std::unique_ptr<DispatchPart>> DispatchPart::start(
     const Config& config, const store::Backend& backend, const Clock& clock, Log& log,
-    runtime::Metrics& metrics, std::uint64_t seed, WrapSink wrap,
-    std::vector<front::Route>& routes, std::vector<front::ReadyCheck>& checks) {
+    runtime::Metrics& metrics, std::uint64_t seed, WrapSink wrap, std::vector<front::Route>& routes,
+    std::vector<front::ReadyCheck>& checks) {
   if (Result<void> able = require_dispatch(backend); !able) {
     return std::unexpected(std::move(able.error()));
   }
@@ -127,9 +125,6 @@ Result<std::unique_ptr<DispatchPart>> DispatchPart::start(
   front::add_dispatch_routes(routes, *part->service_, config.dispatch.context_bytes_max, clock);
   front::add_dispatch_type_routes(routes, *part->service_, clock);
   part->add_checks(checks);
-  if (Result<void> taking = part->take_in(config, log, metrics); !taking) {
-    return std::unexpected(std::move(taking.error()));
-  }
   return part;
 }
 
@@ -152,27 +147,7 @@ Result<void> DispatchPart::connect(const Config& config, Log& log, runtime::Metr
   return {};
 }
 
-Result<void> DispatchPart::take_in(const Config& config, Log& log, runtime::Metrics& metrics) {
-  if (config.kafka.intake_topics.empty()) return {};
-  std::map<std::string, kafka::Handler> handlers;
-  for (const auto& [topic, type] : config.kafka.intake_topics) {
-    handlers.emplace(topic,
-                     front::dispatch_intake(*service_, type, config.dispatch.context_bytes_max));
-  }
-  auto consumer = kafka::Consumer::make(steady_, log, metrics, *kafka_,
-                                        {.connection = kafka_connection(config.kafka),
-                                         .group = config.kafka.intake_group,
-                                         .dead_letter_suffix = config.kafka.dead_letter_suffix},
-                                        std::move(handlers));
-  if (!consumer) return fail(ErrorKind::invalid, "kafka.intake: " + consumer.error().what);
-  intake_ = std::move(*consumer);
-  return {};
-}
-
-void DispatchPart::stop() {
-  intake_.reset();
-  service_->stop();
-}
+void DispatchPart::stop() { service_->stop(); }
 
 void DispatchPart::add_checks(std::vector<front::ReadyCheck>& checks) {
   checks.push_back({.name = "sink.kafka",
@@ -182,9 +157,6 @@ void DispatchPart::add_checks(std::vector<front::ReadyCheck>& checks) {
                                   "item types go to Kafka, and kafka.brokers is not set");
                     },
                     .applies = [this] { return service_->uses_sink(core::SinkType::kafka); }});
-  checks.push_back({.name = "intake.kafka",
-                    .check = [this] { return intake_->health(); },
-                    .applies = [this] { return intake_ != nullptr; }});
   checks.push_back({.name = "sink.temporal",
                     .check = [this]() -> Result<void> {
                       if (temporal_) return temporal_->health();

@@ -12,7 +12,6 @@
 #include "base/time.h"
 #include "front/http/http.h"
 #include "front/http/system_routes.h"
-#include "kafka/consumer.h"
 #include "kafka/producer.h"
 #include "runtime/metrics.h"
 #include "runtime/steady_wall_clock.h"
@@ -28,18 +27,18 @@ namespace penstock::app {
 using WrapSink = std::function<std::unique_ptr<sink::Sink>(
     const ItemType&, const core::SinkSettings&, std::unique_ptr<sink::Sink>)>;
 
+kafka::Connection kafka_connection(const KafkaConfig& config);
+
 class DispatchPart {
  public:
   // All but `config` must outlive this, and this the routes and the checks.
-  static Result<std::unique_ptr<DispatchPart>> start(const Config& config,
-                                                     const store::Backend& backend,
-                                                     const Clock& clock, Log& log,
-                                                     runtime::Metrics& metrics, std::uint64_t seed,
-                                                     WrapSink wrap,
-                                                     std::vector<front::Route>& routes,
-                                                     std::vector<front::ReadyCheck>& checks);
+  static Result<std::unique_ptr<DispatchPart>> start(
+      const Config& config, const store::Backend& backend, const Clock& clock, Log& log,
+      runtime::Metrics& metrics, std::uint64_t seed, WrapSink wrap,
+      std::vector<front::Route>& routes, std::vector<front::ReadyCheck>& checks);
 
   service::DispatchService& service() noexcept { return *service_; }
+  kafka::Producer* kafka() noexcept { return kafka_.get(); }  // null = no brokers are set
 
   // Gives back what is held and waits for what is under way. Once no request is left; idempotent.
   void stop();
@@ -49,7 +48,6 @@ class DispatchPart {
       : http_(std::move(http)), sinks_{log, *http_} {}
 
   Result<void> connect(const Config& config, Log& log, runtime::Metrics& metrics);
-  Result<void> take_in(const Config& config, Log& log, runtime::Metrics& metrics);
   void add_checks(std::vector<front::ReadyCheck>& checks);
 
   const runtime::SteadyWallClock steady_;
@@ -58,7 +56,6 @@ class DispatchPart {
   std::unique_ptr<sink::TemporalClient> temporal_;  // null = no address is set
   sink::SinkContext sinks_;
   std::unique_ptr<service::DispatchService> service_;
-  std::unique_ptr<kafka::Consumer> intake_;  // null = no topics are set
 };
 
 }  // namespace penstock::app

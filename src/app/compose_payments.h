@@ -36,6 +36,7 @@ class PaymentsPart {
   // `dispatch` must outlive what begins here, and this the routes.
   Result<void> serve(const Config& config, service::DispatchService& dispatch,
                      std::vector<front::Route>& routes);
+  service::PaymentService& service() noexcept { return *service_; }  // once it serves
 
   // First the service, then (when no dispatcher runs any more) the rest. Idempotent.
   void stop_service();

@@ -10,8 +10,8 @@ BLOCKED = "FR1420041010050500013M02606"
 RULES = [{"name": "large", "when": {"amountAbove": "10000"}, "then": "hold", "reason": "needs a second pair of eyes"},
          {"name": "blocked", "when": {"creditorIban": BLOCKED}, "then": "reject", "reason": "account is blocked"}]
 # What is wrong with it -> the field that is named.
-FLAWS = {"amount": {"amount": "12.505"}, "currency": {"currency": "EUX"}, "debtorIban": {"debtorIban": "DE89370400440532013001"},
-         "creditorIban": {"creditorIban": ""}, "executionTime": {"executionTime": "2026-01-01T16:00:00"}}
+FLAWS = {"amount": {"amount": "12.505"}, "currency": {"currency": "EUX"},
+         "debtorIban": {"debtorIban": "DE89370400440532013001"}, "creditorIban": {"creditorIban": ""}, "executionTime": {"executionTime": "2026-01-01T16:00:00"}}
 
 
 def payments_for(instant, good, each_flaw, refused, held):

@@ -4,19 +4,29 @@ import json
 import subprocess
 
 from conftest import wait_until
-from dispatch_nodes import ITEMS, TYPE, counts, instant, item, postgres, postgres_nodes, wait_for_counts
+from dispatch_nodes import postgres, postgres_nodes
 from kafka_calls import KCAT_SECONDS, OUTAGE_SECONDS, check, consume, environment, headers_of, kafka, kcat, produce
 
 __all__ = ["kafka", "postgres"]  # fixtures
 
-TOPIC = "payments"
-INTAKE = {"PENSTOCK_KAFKA_INTAKE_TOPICS": f"{TOPIC}=PAYMENT"}
+TOPIC = "orders"
+INTAKE = {"PENSTOCK_KAFKA_INTAKE_TOPICS": f"{TOPIC}=ORDER"}
+ITEMS = "/api/v1/dispatch/ORDER"
+PAYMENTS = "/api/v1/payments"
+
+
+def counts(node):
+    return node.get(f"{ITEMS}/summary").json()["counts"]
+
+
+def item(node, item_id):
+    return node.get(f"{ITEMS}/{item_id}").json()
 
 
 def put_type(node, **more):
     # Nothing leaves: what counts here is what came in.
     body = {"enabled": False, "sink": {"type": "log"}, **more}
-    answer = node.request("PUT", TYPE, json.dumps(body), {"Content-Type": "application/json"})
+    answer = node.request("PUT", "/admin/dispatch/types/ORDER", json.dumps(body), {"Content-Type": "application/json"})
     assert answer.status == 200, answer.body
 
 
@@ -43,9 +53,9 @@ def wait_for_ready(node, total, seconds=OUTAGE_SECONDS):
 def test_messages_become_items_and_poison_goes_aside(start_daemon, kafka, tmp_path):
     node = start_daemon(env=environment(kafka, **INTAKE), data_dir=tmp_path / "data")
     produce(kafka, TOPIC, ("by-key", body()), ("ignored", body(itemId="by-body")))
-    wait_until(lambda: "no item type PAYMENT" in check(node, "intake.kafka")[1], OUTAGE_SECONDS)
+    wait_until(lambda: "no item type ORDER" in check(node, "intake.kafka")[1], OUTAGE_SECONDS)
     put_type(node)
-    wait_for_counts(node, READY=2, seconds=OUTAGE_SECONDS)
+    wait_for_ready(node, 2)
     assert item(node, "by-key")["scheduledTime"] == item(node, "by-body")["scheduledTime"]
     produce(kafka, TOPIC, ("by-key", body()), ("by-key", body("2098-01-01T00:00:00Z")), ("x", "no json"),
             ("", body()), ("y", body(slot={"config": "no-such"}, scheduledTime=None)), ("last", body()))
@@ -109,3 +119,32 @@ def test_from_topic_to_topic_on_time(start_daemon, kafka):
     wait_for_counts(node, DISPATCHED=200, seconds=OUTAGE_SECONDS)
     assert sorted(m["key"] for m in consume(kafka, "out")) == sorted(f"p-{i}" for i in range(200))
     assert node.get(f"{ITEMS}/p-0").json()["attempts"] == 1
+
+
+def payment(name, **more):
+    return {"paymentId": name, "amount": "12.50", "currency": "EUR", "debtorIban": "DE89370400440532013000",
+            "creditorIban": "GB82WEST12345698765432", "executionTime": "2099-01-01T00:00:00Z", **more}
+
+
+def test_a_topic_of_payments_is_checked_judged_and_kept(start_daemon, kafka, tmp_path):
+    node = start_daemon(env=environment(kafka, PENSTOCK_KAFKA_INTAKE_TOPICS="payments=PAYMENT"), data_dir=tmp_path / "data")
+    rules = [{"name": "no yen", "when": {"currency": "JPY"}, "then": "reject", "reason": "not our currency"}]
+    assert node.request("PUT", "/admin/payments/rules", json.dumps(rules),
+                        {"Content-Type": "application/json"}).status == 200
+    assert node.post(PAYMENTS, payment("both")).status == 202
+    bad, other = payment("bad", creditorIban="GB83WEST12345698765432"), payment("both", amount="99.00")
+    messages = [payment("good"), payment("both"), bad, other, payment("yen", currency="JPY", amount="12"), payment("last")]
+    produce(kafka, "payments", *[(each["paymentId"], json.dumps(each)) for each in messages])
+    wait_until(lambda: node.get(f"{PAYMENTS}/last").status == 200, OUTAGE_SECONDS)
+    wait_until(lambda: node.get(f"{PAYMENTS}/yen").status == 200, OUTAGE_SECONDS)
+    wait_until(lambda: node.get(f"{PAYMENTS}/good").status == 200, OUTAGE_SECONDS)
+    assert node.get(f"{PAYMENTS}/good").json()["queue"]["status"] == "READY"
+    refused = node.get(f"{PAYMENTS}/yen").json()
+    assert (refused["status"], refused["reason"]) == ("REJECTED", "not our currency")
+    wait_until(lambda: len(consume(kafka, "payments.dlq")) == 2, OUTAGE_SECONDS)
+    errors = {json.loads(each["payload"])["paymentId"]: headers_of(each)["penstock-error"]
+              for each in consume(kafka, "payments.dlq")}
+    assert "creditorIban" in errors["bad"] and "another body" in errors["both"]
+    assert node.get(f"{PAYMENTS}/bad").status == 404
+    assert node.get(f"{PAYMENTS}/both").json()["amount"] == "12.50"
+    assert node.stop() == 0

@@ -23,8 +23,9 @@ def test_the_guide_paces_payments_from_a_file_to_the_bank(start_daemon, start_do
                              "PATH": f"{pathlib.Path(binary()).parent}:{os.environ['PATH']}"})
 
     def run(text):
-        text = (text.replace("http://127.0.0.1:8080", daemon.url).replace("http://127.0.0.1:9090", f"http://127.0.0.1:{bank.port}")
-                .replace("1000000", str(COUNT)).replace("100000", "1000"))
+        for old, new in {"http://127.0.0.1:8080": daemon.url, "http://127.0.0.1:9090": f"http://127.0.0.1:{bank.port}",
+                         "1000000": str(COUNT), "100000": "1000"}.items():
+            text = text.replace(old, new)
         done = subprocess.run(["bash", "-euo", "pipefail", "-c", text], capture_output=True, text=True, timeout=120,
                               cwd=tmp_path, env=env)
         assert done.returncode == 0, (text, done.stdout, done.stderr)

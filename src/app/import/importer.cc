@@ -19,7 +19,7 @@ constexpr Millis kSleepSlice{50};  // how late a waiting thread notices the end
 }  // namespace
 
 Importer::Importer(ImportOptions options, ImportHooks hooks)
-    : options_(options), hooks_(std::move(hooks)) {
+    : options_(std::move(options)), hooks_(std::move(hooks)) {
   PENSTOCK_CHECK(options_.batch_lines > 0 && options_.concurrency > 0);
   shared_.patience = options_.patience;
   shared_.read_line = options_.read_line;

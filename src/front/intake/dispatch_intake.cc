@@ -1,10 +1,10 @@
 #include "front/intake/dispatch_intake.h"
 
-#include <future>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "front/intake/take_messages.h"
 #include "wire/dispatch.h"
 #include "wire/json.h"
 
@@ -14,10 +14,6 @@ namespace {
 using kafka::IncomingMessage;
 using kafka::Verdict;
 using service::DispatchService;
-
-Verdict poison(std::string reason) {
-  return {.kind = Verdict::Kind::poison, .reason = std::move(reason)};
-}
 
 Verdict verdict_of_taken(const Result<store::Enqueued>& taken) {
   if (!taken) return verdict_of(taken.error());
@@ -42,56 +38,23 @@ Result<core::ItemCall> decode(const IncomingMessage& message, const ItemType& ty
 
 }  // namespace
 
-kafka::Verdict verdict_of(const Error& error) {
-  switch (error.kind) {
-    case ErrorKind::invalid:
-    case ErrorKind::too_large:
-    case ErrorKind::not_found:  // a slot config that the message names
-    case ErrorKind::conflict:
-    case ErrorKind::exhausted:  // no room as deep as may be looked: waiting would hold up the rest
-      return poison(error.what);
-    case ErrorKind::limited:
-    case ErrorKind::overloaded:
-    case ErrorKind::unavailable:
-    case ErrorKind::timeout:
-    case ErrorKind::corrupt:
-      break;
-  }
-  return {.kind = Verdict::Kind::retry, .reason = error.what};
-}
-
 kafka::Handler dispatch_intake(DispatchService& dispatch, ItemType type,
                                std::size_t context_bytes_max) {
   return [&dispatch, type = std::move(type),
           context_bytes_max](std::span<const IncomingMessage> messages) {
-    std::vector<Verdict> verdicts(messages.size());
     if (!dispatch.knows(type)) {
       // Of all messages, so it is not theirs: somebody has to make the type.
-      for (Verdict& verdict : verdicts) {
-        verdict = {.kind = Verdict::Kind::retry, .reason = "there is no item type " + type.str()};
-      }
-      return verdicts;
+      return std::vector<Verdict>(
+          messages.size(),
+          {.kind = Verdict::Kind::retry, .reason = "there is no item type " + type.str()});
     }
-    std::vector<core::ItemCall> calls;
-    std::vector<std::size_t> places;
-    for (std::size_t i = 0; i < messages.size(); ++i) {
-      Result<core::ItemCall> call = decode(messages[i], type, context_bytes_max);
-      if (!call) {
-        verdicts[i] = poison(call.error().what);
-        continue;
-      }
-      calls.push_back(std::move(*call));
-      places.push_back(i);
-    }
-    std::promise<DispatchService::Taken> taken;
-    dispatch.enqueue(std::move(calls), "kafka", [&taken](DispatchService::Taken answers) {
-      taken.set_value(std::move(answers));
-    });
-    const DispatchService::Taken answers = taken.get_future().get();
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      verdicts[places[i]] = verdict_of_taken(answers[i]);
-    }
-    return verdicts;
+    const auto read = [&](const IncomingMessage& message) {
+      return decode(message, type, context_bytes_max);
+    };
+    const auto take = [&](std::vector<core::ItemCall>&& calls, auto&& done) {
+      dispatch.enqueue(std::move(calls), "kafka", std::forward<decltype(done)>(done));
+    };
+    return take_messages<Result<store::Enqueued>>(messages, read, take, verdict_of_taken);
   };
 }
 

@@ -14,7 +14,4 @@ namespace penstock::front {
 kafka::Handler dispatch_intake(service::DispatchService& dispatch, ItemType type,
                                std::size_t context_bytes_max);
 
-// Whether an error is the message's fault: `poison`, or the store's: `retry`.
-kafka::Verdict verdict_of(const Error& error);
-
 }  // namespace penstock::front

@@ -1,0 +1,43 @@
+// Takes in what comes by Kafka: topics become items, or payments.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "app/config/config.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "front/http/system_routes.h"
+#include "kafka/consumer.h"
+#include "kafka/producer.h"
+#include "runtime/metrics.h"
+#include "runtime/steady_wall_clock.h"
+#include "service/dispatch/dispatch_service.h"
+#include "service/payments/payment_service.h"
+
+namespace penstock::app {
+
+// What the messages go to; must outlive the intake.
+struct IntakePorts {
+  kafka::Producer* dead_letters = nullptr;  // there when kafka.brokers is set
+  service::DispatchService& dispatch;
+  service::PaymentService& payments;
+};
+
+class IntakePart {
+ public:
+  // Does nothing when no topics are set. `log` and `metrics` must outlive this, and this the
+  // checks.
+  static Result<std::unique_ptr<IntakePart>> start(const Config& config, const IntakePorts& ports,
+                                                   Log& log, runtime::Metrics& metrics,
+                                                   std::vector<front::ReadyCheck>& checks);
+
+  // Leaves the group; takes nothing in afterwards. Idempotent.
+  void stop() { consumer_.reset(); }
+
+ private:
+  const runtime::SteadyWallClock steady_;
+  std::unique_ptr<kafka::Consumer> consumer_;  // null = no topics are set, or it was stopped
+};
+
+}  // namespace penstock::app

@@ -10,6 +10,7 @@ help: ## this list
 
 build: ## the release binary, build/release/penstock
 	@tools/setup build test
+	@tools/setup console || echo "Node.js and npm could not be installed: the daemon is built without its console" >&2
 	@tools/build release penstock
 
 run: build ## build, then start the daemon on the embedded store and print its address
@@ -22,6 +23,7 @@ unit: ## the inner loop: unit tests of a debug build
 
 test: ## everything: all suites, all sanitizers, fuzzers, real servers
 	@tools/setup build test servers
+	@tools/setup console || echo "Node.js and npm could not be installed: the console is not tested" >&2
 	@tools/test_all
 
 asan: ## unit and conformance suites with the address and undefined-behaviour sanitizers

@@ -15,12 +15,16 @@
 #include "app/slot_archive.h"
 #include "app/stores.h"
 #include "base/iso8601.h"
+#include "front/http/console_files.h"
+#include "front/http/console_routes.h"
+#include "front/http/live_feed.h"
 #include "front/http/server.h"
 #include "front/http/slot_routes.h"
 #include "front/http/system_routes.h"
 #include "front/http/throttle_admin_routes.h"
 #include "front/resp/server.h"
 #include "runtime/metrics.h"
+#include "runtime/ticker.h"
 #include "service/slots/retention_schedule.h"
 #include "service/slots/slot_service.h"
 #include "store/backend.h"
@@ -102,10 +106,16 @@ class ComposedDaemon final : public Daemon {
                                     log_, metrics_, checks);
     if (!intake) return std::unexpected(intake.error());
     intake_ = std::move(*intake);
+    feed_.emplace(metrics_, checks, clock_);
+    front::add_console_routes(routes, front::console_files());
+    front::add_event_routes(routes, *feed_);
     front::add_system_routes(routes, std::move(checks), metrics_);
     auto server = front::HttpServer::start(config_.http, std::move(routes), clock_, log_, metrics_);
     if (!server) return std::unexpected(server.error());
     server_ = std::move(*server);
+    feed_->sample();  // what the first second does is then seen to grow
+    sampler_ = std::make_unique<runtime::Ticker>(
+        "sampler", Seconds{1}, [this](const auto&) { server_->publish(feed_->sample()); });
     return start_resp();
   }
 
@@ -119,6 +129,7 @@ class ComposedDaemon final : public Daemon {
 
   void stop() override {
     if (resp_) resp_->stop();
+    if (sampler_) sampler_->stop();
     if (server_) server_->stop();
     if (retention_) retention_->stop();
     if (slots_) slots_->stop();
@@ -179,7 +190,9 @@ class ComposedDaemon final : public Daemon {
   std::unique_ptr<PaymentsPart> payments_;  // around dispatch: its sinks use it
   std::unique_ptr<DispatchPart> dispatch_;
   std::unique_ptr<IntakePart> intake_;
+  std::optional<front::LiveFeed> feed_;
   std::unique_ptr<front::HttpServer> server_;
+  std::unique_ptr<runtime::Ticker> sampler_;
   std::unique_ptr<front::RespServer> resp_;
 };
 

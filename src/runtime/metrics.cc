@@ -78,6 +78,12 @@ void Histogram::observe(double value, std::uint64_t times) noexcept {
   sum_.fetch_add(value * static_cast<double>(times), std::memory_order_relaxed);
 }
 
+std::uint64_t Histogram::count() const noexcept {
+  std::uint64_t total = 0;
+  for (const auto& bucket : buckets_) total += bucket.load(std::memory_order_relaxed);
+  return total;
+}
+
 std::vector<double> latency_bounds() {
   return {0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
           0.05,   0.1,     0.25,   0.5,   1,      2.5,   5,    10};
@@ -123,6 +129,24 @@ void Metrics::gauge_function(std::string name, std::string help, std::function<d
                              const Labels& labels) {
   const std::lock_guard lock(mutex_);
   add(std::move(name), std::move(help), Type::gauge, labels, {.read = std::move(read)});
+}
+
+void Metrics::visit(const std::function<void(const Sample&)>& see) const {
+  const std::lock_guard lock(mutex_);
+  for (const Family& family : families_) {
+    for (const Series& series : family.series) {
+      Sample sample{.name = family.name, .labels = series.labels};
+      if (series.histogram) {
+        sample.value = static_cast<double>(series.histogram->count());
+        sample.sum = series.histogram->sum();
+      } else if (series.counter) {
+        sample.value = static_cast<double>(series.counter->value());
+      } else {
+        sample.value = series.gauge ? series.gauge->value() : series.read();
+      }
+      see(sample);
+    }
+  }
 }
 
 std::string Metrics::prometheus_text() const {

@@ -45,6 +45,7 @@ class Histogram {
     return buckets_[i].load(std::memory_order_relaxed);
   }
   double sum() const noexcept { return sum_.load(std::memory_order_relaxed); }
+  std::uint64_t count() const noexcept;
 
  private:
   std::vector<double> bounds_;
@@ -69,6 +70,15 @@ class Metrics {
                       const Labels& labels = {});
 
   std::string prometheus_text() const;
+
+  struct Sample {
+    std::string_view name;
+    std::string_view labels;  // `a="b",c="d"`, escaped as in the text
+    double value = 0;         // a histogram's number of observations
+    double sum = 0;           // a histogram's, else 0
+  };
+  // Every series as it is now, valid within the call. `see` must not use the registry.
+  void visit(const std::function<void(const Sample&)>& see) const;
 
  private:
   enum class Type { counter, gauge, histogram };

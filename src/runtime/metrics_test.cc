@@ -154,6 +154,22 @@ TEST(Metrics, loses_nothing_when_many_threads_record_while_one_scrapes) {
   EXPECT_EQ(histogram.sum(), kThreads * (1'667 * 0.5 + 1'667 * 1.5 + 1'666 * 2.5));
 }
 
+TEST(Metrics, shows_every_series_to_a_visitor) {
+  Metrics metrics;
+  metrics.counter("a_total", "A", {{"x", "1"}}).add(3);
+  metrics.gauge("b", "B").set(0.5);
+  metrics.gauge_function("c", "C", [] { return 7.0; });
+  metrics.histogram("d", "D", {1, 2}).observe(1.5, 4);
+  std::vector<std::string> seen;
+  metrics.visit([&](const Metrics::Sample& sample) {
+    seen.push_back(std::string(sample.name) + "{" + std::string(sample.labels) + "} " +
+                   std::to_string(sample.value) + " " + std::to_string(sample.sum));
+  });
+  EXPECT_EQ(seen,
+            (std::vector<std::string>{"a_total{x=\"1\"} 3.000000 0.000000", "b{} 0.500000 0.000000",
+                                      "c{} 7.000000 0.000000", "d{} 4.000000 6.000000"}));
+}
+
 TEST(LatencyBounds, rise_from_100_microseconds_to_10_seconds) {
   const std::vector<double> bounds = latency_bounds();
   EXPECT_EQ(bounds.front(), 0.0001);

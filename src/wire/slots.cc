@@ -34,6 +34,32 @@ Result<core::SlotCall> decode_slot_call(JsonValue value) {
   return call;
 }
 
+Result<BurstCall> decode_burst_call(JsonValue value) {
+  JsonFields fields(value);
+  BurstCall call;
+  call.config_name = fields.optional_id<ConfigName>("configName");
+  call.requested = fields.required_instant("requestedTime");
+  call.count = fields.required_integer("count");
+  if (call.count < 1 || call.count > kBurstMax) {
+    fields.problem("count", "must be from 1 to 1000000000");
+  }
+  if (fields.error()) return std::unexpected(*fields.error());
+  return call;
+}
+
+std::string encode_burst(const core::Burst& burst) {
+  JsonWriter out;
+  const auto instant = [&](std::string_view name, const std::optional<Instant>& value) {
+    out.key(name);
+    value ? out.value(*value) : out.null();
+  };
+  out.begin_object();
+  instant("firstScheduledTime", burst.first);
+  instant("lastScheduledTime", burst.last);
+  out.member("windowsUsed", burst.windows_used).member("placed", burst.placed).end_object();
+  return std::move(out).take();
+}
+
 Result<core::SlotConfigDraft> decode_slot_config(JsonValue value) {
   JsonFields fields(value);
   core::SlotConfigDraft draft;

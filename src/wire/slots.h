@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "core/slots/burst.h"
 #include "core/slots/slot.h"
 #include "core/slots/slot_config.h"
 #include "wire/json.h"
@@ -12,6 +13,17 @@
 namespace penstock::wire {
 
 Result<core::SlotCall> decode_slot_call(JsonValue value);
+// {configName?, requestedTime, count}
+struct BurstCall {
+  ConfigName config_name;  // empty = the configured default
+  Instant requested{};
+  std::int64_t count = 0;
+};
+// More is no burst but a backlog; the answer would be the same sentence.
+inline constexpr std::int64_t kBurstMax = 1'000'000'000;
+Result<BurstCall> decode_burst_call(JsonValue value);
+// {firstScheduledTime, lastScheduledTime, windowsUsed, placed}
+std::string encode_burst(const core::Burst& burst);
 Result<core::SlotConfigDraft> decode_slot_config(JsonValue value);
 
 // {eventId, scheduledTime, delayMs, windowStart, configName}

@@ -50,6 +50,9 @@ struct Response {
   // The same as whole lines, `Name: value\r\n`, for routes that answer often. Written as they are:
   // whoever makes them sees to it that no value holds a control character.
   std::string header_lines;
+  // Set: the answer has no end. After `body` come the events that are published from then on, those
+  // numbered above this one, until either side leaves (front/http/stream.h).
+  std::optional<std::uint64_t> stream_after;
 };
 
 // Answers the request; called exactly once, on any thread, at once or later.
@@ -58,9 +61,10 @@ using Handler = std::function<void(const Request&, Reply&&)>;
 
 // Which token opens a route.
 enum class Access : std::uint8_t {
-  open,   // no token on loopback or when configured so (health, metrics)
-  api,    // the api token or the admin token, when an api token is set
-  admin,  // the admin token, when one is set
+  everyone,  // no token, wherever it comes from: what holds no data (the console's own files)
+  open,      // no token on loopback or when configured so (health, metrics)
+  api,       // the api token or the admin token, when an api token is set
+  admin,     // the admin token, when one is set
 };
 
 enum class BodyLimit : std::uint8_t {

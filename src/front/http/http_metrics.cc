@@ -7,6 +7,7 @@ namespace penstock::front {
 
 HttpMetrics::HttpMetrics(runtime::Metrics& metrics)
     : connections(metrics.gauge("penstock_http_connections", "Open HTTP connections")),
+      streams(metrics.gauge("penstock_http_streams", "Viewers of the live stream")),
       connections_refused(metrics.counter("penstock_http_connections_refused_total",
                                           "Connections refused because too many were open")),
       metrics_(metrics),

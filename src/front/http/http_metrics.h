@@ -19,6 +19,7 @@ class HttpMetrics {
   void count(Method method, int status, double seconds);
 
   runtime::Gauge& connections;
+  runtime::Gauge& streams;
   runtime::Counter& connections_refused;
 
  private:

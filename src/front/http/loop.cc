@@ -91,7 +91,7 @@ void Loop::give(AcceptedSocket&& socket) {
 }
 
 void Loop::drain_inbox() {
-  inbox_->take(answers_, sockets_);
+  inbox_->take(answers_, sockets_, events_);
   for (auto& [session, answer] : answers_) {
     session->on_answer(std::move(answer));
     reap(*session);
@@ -99,6 +99,17 @@ void Loop::drain_inbox() {
   answers_.clear();
   for (AcceptedSocket& socket : sockets_) adopt(std::move(socket));
   sockets_.clear();
+  for (const SharedEvent& event : events_) show(event);
+  events_.clear();
+}
+
+void Loop::show(const SharedEvent& event) {
+  for (Session* session = open_.first(); session != nullptr;) {
+    Session* const next = session->link.next;
+    session->on_event(*event);
+    reap(*session);
+    session = next;
+  }
 }
 
 void Loop::adopt(AcceptedSocket&& socket) {

@@ -57,6 +57,7 @@ class Loop {
 
  private:
   void drain_inbox();
+  void show(const SharedEvent& event);
   void adopt(AcceptedSocket&& socket);
   void schedule_tick();
   void tick();
@@ -84,6 +85,7 @@ class Loop {
   DateLine date_;
   Inbox::Answers answers_;
   Inbox::Sockets sockets_;
+  Inbox::Events events_;
 };
 
 }  // namespace penstock::front

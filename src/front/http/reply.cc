@@ -63,17 +63,26 @@ bool Inbox::push(AcceptedSocket&& socket) {
   return true;
 }
 
-void Inbox::take(Answers& answers, Sockets& sockets) {
+void Inbox::push(const SharedEvent& event) {
+  const std::lock_guard lock(mutex_);
+  if (!wake_) return;
+  events_.push_back(event);
+  wake();
+}
+
+void Inbox::take(Answers& answers, Sockets& sockets, Events& events) {
   const std::lock_guard lock(mutex_);
   woken_ = false;
   answers_.swap(answers);
   sockets_.swap(sockets);
+  events_.swap(events);
 }
 
 Inbox::Sockets Inbox::close() {
   const std::lock_guard lock(mutex_);
   wake_ = nullptr;
   answers_.clear();
+  events_.clear();
   return std::exchange(sockets_, {});
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "front/http/http.h"
+#include "front/http/stream.h"
 
 namespace penstock::front {
 
@@ -35,11 +36,13 @@ class Inbox {
   void push(Session* session, Answer&& answer);
   // False: closed; the socket is still the caller's.
   [[nodiscard]] bool push(AcceptedSocket&& socket);
+  void push(const SharedEvent& event);
 
   using Answers = std::vector<std::pair<Session*, Answer>>;
   using Sockets = std::vector<AcceptedSocket>;
   // Swaps what is there for the empty lists given, so that their memory goes round.
-  void take(Answers& answers, Sockets& sockets);
+  using Events = std::vector<SharedEvent>;
+  void take(Answers& answers, Sockets& sockets, Events& events);
   // Gives back the sockets that nobody took.
   Sockets close();
 
@@ -51,6 +54,7 @@ class Inbox {
   bool woken_ = false;          // guarded by mutex_
   Answers answers_;             // guarded by mutex_
   Sockets sockets_;             // guarded by mutex_
+  Events events_;               // guarded by mutex_
 };
 
 // Marks, for its lifetime, that this thread runs the handler of `session`: an answer given

@@ -20,7 +20,8 @@ class InboxTest : public testing::Test {
   Inbox::Answers take() {
     Inbox::Answers answers;
     Inbox::Sockets sockets;
-    inbox_->take(answers, sockets);
+    Inbox::Events events;
+    inbox_->take(answers, sockets, events);
     return answers;
   }
 

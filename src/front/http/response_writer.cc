@@ -64,14 +64,16 @@ void append_response(std::string& out, const Response& response, const ResponseL
   append_status_line(out, response.status);
   out += line.date_line;
   if (!bodiless) {
-    if (!response.body.empty()) {
+    if (!response.body.empty() || line.until_close) {
       out += "Content-Type: ";
       out += response.content_type;
       out += "\r\n";
     }
-    out += "Content-Length: ";
-    append_number(out, response.body.size());
-    out += "\r\n";
+    if (!line.until_close) {
+      out += "Content-Length: ";
+      append_number(out, response.body.size());
+      out += "\r\n";
+    }
   }
   out += "X-Request-Id: ";
   out += line.request_id;

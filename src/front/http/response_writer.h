@@ -25,7 +25,8 @@ struct ResponseLine {
   std::string_view request_id;
   bool http11 = true;
   bool keep_alive = true;
-  bool head_only = false;  // the answer to HEAD: the headers of GET, no body
+  bool until_close = false;  // the end of the connection is the end of the body
+  bool head_only = false;    // the answer to HEAD: the headers of GET, no body
 };
 
 // Control characters in a header's value would let a caller forge headers; they become spaces.

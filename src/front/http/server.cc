@@ -59,6 +59,12 @@ class BeastServer final : public HttpServer {
 
   std::uint16_t port() const noexcept override { return listener_->port(); }
 
+  void publish(const SharedEvent& event) override {
+    // One that slips by while the first viewer comes is a second less on its lines, no more.
+    if (state_.streams.load(std::memory_order_relaxed) == 0) return;
+    for (const auto& loop : loops_) loop->inbox()->push(event);
+  }
+
   void stop() override {
     const std::lock_guard lock(stopping_);
     if (threads_.empty()) return;

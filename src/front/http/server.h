@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "front/http/http.h"
+#include "front/http/stream.h"
 #include "front/http/tokens.h"
 #include "runtime/metrics.h"
 
@@ -35,6 +36,11 @@ struct HttpLimits {
   std::size_t body_bytes_per_second = 1024;
   // Beyond them a connection is told 503 and closed.
   std::size_t connections = 10'000;
+  // Viewers of the live stream at once; one more is told 503. Each costs some writes a second.
+  std::size_t streams = 100;
+  // A viewer that has so much of the stream yet to read is dropped: it may come again for all of
+  // it.
+  std::size_t stream_unread_bytes = 512 * 1024;
   // After an early answer (413, 431, …) the rest of what the client sends is read and dropped, up
   // to here, so that the client gets to read the answer.
   std::size_t drain_bytes = 32 * 1024 * 1024;
@@ -62,6 +68,8 @@ class HttpServer {
   virtual ~HttpServer() = default;
 
   virtual std::uint16_t port() const noexcept = 0;
+  // Sends an event to all that view the stream. On any thread; returns at once. Numbers grow.
+  virtual void publish(const SharedEvent& event) = 0;
   // Stops accepting, lets requests in flight finish within limits.shutdown_timeout, then closes.
   // Blocks until done; idempotent.
   virtual void stop() = 0;

@@ -51,6 +51,7 @@ struct ServerState {
 
   std::atomic<std::size_t> connections{0};     // open, refused ones not counted
   std::atomic<std::size_t> refusals{0};        // refused ones still being told so
+  std::atomic<std::size_t> streams{0};         // sessions that view the live stream
   std::atomic<std::size_t> buffered_bytes{0};  // of unfinished requests and unsent answers
 };
 

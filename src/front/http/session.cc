@@ -86,6 +86,8 @@ void Session::on_ready() {
       return resume_writing();
     case Phase::yielding:
       return serve();
+    case Phase::streaming:
+      return view();
     case Phase::lingering:
       return linger();
     default:
@@ -232,11 +234,44 @@ void Session::resume_writing() {
 
 // All is written and no request follows.
 void Session::end() {
+  if (streaming_) {
+    phase_ = Phase::streaming;
+    deadline_ = kNever;
+    return wait(Wait::read);
+  }
   if (!lingers_) return close();
   transport_.finish_writing();
   phase_ = Phase::lingering;
   deadline_ = loop_.now() + loop_.state().limits.drain_timeout;
   wait(Wait::read);
+}
+
+// A viewer has nothing more to say: whatever comes is dropped, and its end is what we wait for.
+void Session::view() {
+  const auto outcome = transport_.read(loop_.received);
+  if (outcome.status == Transport::Status::closed) return close();
+  if (outcome.status != Transport::Status::done) return wait_for(outcome.status);
+  drained_bytes_ += outcome.bytes;
+  if (drained_bytes_ > loop_.state().limits.drain_bytes) return close();
+  wait(Wait::read);
+}
+
+void Session::on_event(const StreamEvent& event) {
+  if (!streaming_ || phase_ == Phase::closed || event.number <= stream_after_) return;
+  stream_after_ = event.number;
+  if (phase_ == Phase::streaming) {
+    loop_.out += event.bytes;
+    // The wait under way is one for reading; ended, it comes back as one for writing.
+    IoError ignored;
+    if (!flush() && phase_ == Phase::writing) socket_.cancel(ignored);
+    return;
+  }
+  if (unsent_.size() - sent_ > loop_.state().limits.stream_unread_bytes) return close();
+  // What went out already need not be kept, or a viewer that is always a little late would make
+  // the rest grow for ever.
+  unsent_.erase(0, std::exchange(sent_, 0));
+  unsent_ += event.bytes;
+  charge(reader_.held_bytes() + unsent_.capacity());
 }
 
 // Closing with unread bytes makes the kernel reset the connection, and the client lose our answer.
@@ -264,13 +299,19 @@ void Session::on_tick(Micros now) {
 }
 
 void Session::on_stop() {
-  if (phase_ == Phase::idle || phase_ == Phase::handshake || phase_ == Phase::lingering) close();
+  const bool at_rest =
+      phase_ == Phase::idle || phase_ == Phase::handshake || phase_ == Phase::lingering;
+  if (at_rest || streaming_) close();
 }
 
 void Session::close() {
   if (phase_ == Phase::closed) return;
   phase_ = Phase::closed;
   deadline_ = kNever;
+  if (streaming_) {
+    loop_.state().streams.fetch_sub(1, std::memory_order_relaxed);
+    loop_.state().metrics.streams.add(-1);
+  }
   IoError ignored;
   socket_.close(ignored);
   std::string().swap(unsent_);

@@ -31,6 +31,7 @@ class Session {
 
   void start();
   void on_answer(Answer&& answer);
+  void on_event(const StreamEvent& event);  // ignored unless it views the stream
   void on_tick(Micros now);
   void on_stop();  // the server stops: closes unless a request is under way
   void close();
@@ -51,6 +52,7 @@ class Session {
     handling,   // the handler's answer
     writing,    // room to send; the answer may be outstanding too
     yielding,   // the others' turn; more requests are at hand
+    streaming,  // the next event, and the client to leave
     lingering,  // the client to have read our last answer
     closed,
   };
@@ -74,6 +76,7 @@ class Session {
   bool flush();
   void resume_writing();
   void end();
+  void view();
   void linger();
   void charge(std::size_t bytes);
   bool is_over_budget() const noexcept;
@@ -86,6 +89,7 @@ class Session {
   bool handle();
   void answer(Answer&& answer);
   void respond(const Response& response);
+  bool begin_stream(std::uint64_t after);
   void refuse(int status, std::string_view message, Header extra = {});
   void refuse_and_close(int status, std::string_view message);
   void choose_request_id(std::string_view from_client);
@@ -102,8 +106,10 @@ class Session {
   bool answering_ = false;  // a handler will answer
   bool closing_ = false;    // no more requests; ends once all is written
   bool lingers_ = false;    // the client may still be sending when we end
+  bool streaming_ = false;  // the answer goes on with events, and is the last one
   bool refused_ = false;    // one connection too many: counted apart
   Micros deadline_;
+  std::uint64_t stream_after_ = 0;  // events up to here were in the answer
   std::size_t charged_bytes_ = 0;
   std::size_t drained_bytes_ = 0;
   std::size_t body_bytes_seen_ = 0;

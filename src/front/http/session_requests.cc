@@ -157,13 +157,20 @@ void Session::answer(Answer&& given) {
 }
 
 void Session::respond(const Response& response) {
-  const bool keep_alive = framing_.keep_alive && !closing_ && !loop_.stopping();
+  const bool streams = response.stream_after && method_ != Method::head;
+  if (streams && !begin_stream(*response.stream_after)) {
+    Response refusal = error_response(503, "too many view the live stream", request_id_,
+                                      loop_.state().clock.now());
+    return respond(refusal);
+  }
+  const bool keep_alive = framing_.keep_alive && !closing_ && !loop_.stopping() && !streams;
   closing_ = !keep_alive;
   append_response(loop_.out, response,
                   {.date_line = loop_.date_line(),
                    .request_id = request_id_,
                    .http11 = framing_.http11,
                    .keep_alive = keep_alive,
+                   .until_close = streams,
                    .head_only = method_ == Method::head});
   record(response.status);
   // That was the end of this request; what comes next may be no request at all.
@@ -171,6 +178,20 @@ void Session::respond(const Response& response) {
   method_ = Method::other;
   route_ = nullptr;
   request_id_.clear();
+}
+
+// From now on the session views the stream. False: there are enough that do, or no more are wanted.
+bool Session::begin_stream(std::uint64_t after) {
+  ServerState& state = loop_.state();
+  if (closing_ || loop_.stopping()) return false;
+  if (state.streams.fetch_add(1, std::memory_order_relaxed) >= state.limits.streams) {
+    state.streams.fetch_sub(1, std::memory_order_relaxed);
+    return false;
+  }
+  state.metrics.streams.add(1);
+  streaming_ = true;
+  stream_after_ = after;
+  return true;
 }
 
 // Answers a request that is not let in. Its body is read past when that is cheap, else the

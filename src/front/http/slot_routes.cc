@@ -6,6 +6,7 @@
 #include "base/iso8601.h"
 #include "front/http/batch_entries.h"
 #include "front/http/json_routes.h"
+#include "front/http/paging.h"
 #include "wire/slots.h"
 
 namespace penstock::front {
@@ -15,6 +16,7 @@ using service::SlotService;
 
 // A day of 4-second windows is 21,600; this many are about 7 MB of JSON.
 constexpr std::size_t kWindowsMax = 100'000;
+constexpr std::string_view kConfigs = "/admin/rate-limit/configs";
 constexpr Millis kWindowsSpanDefault = std::chrono::hours{1};
 
 void assign_one(SlotService& slots, const Clock& clock, const Request& request, Reply&& reply) {
@@ -141,6 +143,20 @@ void get_windows(SlotService& slots, const Clock& clock, const Request& request,
                 });
 }
 
+void preview_burst(SlotService& slots, const Clock& clock, const Request& request, Reply&& reply) {
+  Exchange exchange(request, std::move(reply), clock);
+  const auto document = read_json(request, exchange);
+  if (!document) return;
+  Result<wire::BurstCall> call = wire::decode_burst_call(document->root());
+  if (!call) return exchange.fail(call.error());
+  slots.preview(
+      {.config = std::move(call->config_name), .requested = call->requested, .count = call->count},
+      [exchange = std::move(exchange)](const Result<core::Burst>& burst) mutable {
+        if (!burst) return exchange.fail(burst.error());
+        exchange.send(200, wire::encode_burst(*burst));
+      });
+}
+
 // The answer of the three routes that give one config.
 auto send_config(Exchange&& exchange) {
   return [exchange = std::move(exchange)](Result<core::SlotConfig> config) mutable {
@@ -156,6 +172,30 @@ void get_config(SlotService& slots, const Clock& clock, const Request& request, 
   Result<ConfigName> name = config_param(request, "name");
   if (!name) return exchange.fail(name.error());
   slots.get_config(std::move(*name), send_config(std::move(exchange)));
+}
+
+void list_configs(SlotService& slots, const Clock& clock, const Request& request, Reply&& reply) {
+  Exchange exchange(request, std::move(reply), clock);
+  Result<Page> page = page_of(request);
+  if (!page) return exchange.fail(page.error());
+  // One more than asked for tells whether there is a next page.
+  slots.list_configs(
+      ConfigName::trusted(std::move(page->after)), page->limit + 1,
+      [exchange = std::move(exchange),
+       limit = page->limit](Result<std::vector<core::SlotConfig>> configs) mutable {
+        if (!configs) return exchange.fail(configs.error());
+        Response response;
+        if (configs->size() > limit) {
+          configs->resize(limit);
+          response.headers.push_back(next_page_link(kConfigs, limit, configs->back().name.str()));
+        }
+        wire::JsonWriter out(configs->size() * 192 + 16);  // a config is about 180 bytes
+        out.begin_array();
+        for (const core::SlotConfig& config : *configs) wire::encode_slot_config(out, config);
+        out.end_array();
+        response.body = std::move(out).take();
+        exchange.send(std::move(response));
+      });
 }
 
 void put_config(SlotService& slots, const Clock& clock, const Request& request, Reply&& reply) {
@@ -215,6 +255,7 @@ void add_slot_routes(std::vector<Route>& routes, SlotService& slots, const Clock
   add(Method::get, "/api/v1/slots/{eventId}", BodyLimit::none, get_slot);
   add(Method::del, "/api/v1/slots/{eventId}", BodyLimit::none, release_slot);
   add(Method::post, "/api/v1/slots/{eventId}/confirm", BodyLimit::none, confirm_slot);
+  add(Method::post, "/api/v1/slots/preview", BodyLimit::single, preview_burst);
   add(Method::get, "/api/v1/windows", BodyLimit::none, get_windows);
 }
 
@@ -224,6 +265,7 @@ void add_slot_config_routes(std::vector<Route>& routes, SlotService& slots, cons
     routes.push_back({method, pattern, Access::admin, body, bound(handler, slots, clock)});
   };
   add(Method::get, "/admin/rate-limit/config", BodyLimit::none, get_config);
+  add(Method::get, kConfigs, BodyLimit::none, list_configs);
   add(Method::post, "/admin/rate-limit/config", BodyLimit::single, put_config);
   add(Method::get, "/admin/rate-limit/config/history", BodyLimit::none, get_config_history);
   add(Method::post, "/admin/rate-limit/cache/flush", BodyLimit::single, flush_cache);

@@ -200,8 +200,9 @@ TEST_F(SlotRoutesTest, stand_in_the_table_with_their_access_and_limits) {
             (std::vector<std::string>{
                 "POST /api/v1/slots api single", "POST /api/v1/slots/batch api batch",
                 "GET /api/v1/slots/{eventId} api", "DELETE /api/v1/slots/{eventId} api",
-                "POST /api/v1/slots/{eventId}/confirm api", "GET /api/v1/windows api",
-                "GET /admin/rate-limit/config admin", "POST /admin/rate-limit/config admin single",
+                "POST /api/v1/slots/{eventId}/confirm api", "POST /api/v1/slots/preview api single",
+                "GET /api/v1/windows api", "GET /admin/rate-limit/config admin",
+                "GET /admin/rate-limit/configs admin", "POST /admin/rate-limit/config admin single",
                 "GET /admin/rate-limit/config/history admin",
                 "POST /admin/rate-limit/cache/flush admin single"}));
 }
@@ -457,6 +458,48 @@ TEST_F(SlotRoutesTest, flush_the_config_cache) {
   EXPECT_EQ(response.status, 204);
   EXPECT_EQ(response.body, "");
   EXPECT_EQ(get_config("").status, 200);
+}
+
+TEST_F(SlotRoutesTest, preview_a_burst_and_assign_nothing) {
+  EXPECT_CALL(slots_, assign(_, _)).Times(0);
+  EXPECT_CALL(slots_, windows(_)).WillOnce(Return(std::vector<store::WindowUse>{{kNoon, 90}}));
+  const Response response =
+      send(Method::post, "/api/v1/slots/preview",
+           {.body = R"({"requestedTime":"2025-06-01T12:00:00Z","count":150})"});
+  EXPECT_EQ(response.status, 200);
+  EXPECT_EQ(response.body,
+            R"({"firstScheduledTime":"2025-06-01T12:00:00.000Z",)"
+            R"("lastScheduledTime":"2025-06-01T12:00:11.999Z","windowsUsed":3,"placed":150})");
+}
+
+TEST_F(SlotRoutesTest, refuse_a_preview_of_nothing_or_of_an_unknown_config) {
+  const auto preview = [&](std::string body) {
+    return send(Method::post, "/api/v1/slots/preview", {.body = std::move(body)});
+  };
+  for (const char* count : {"0", "-1", "1000000001", "1.5", "\"3\"", "null"}) {
+    const Response response =
+        preview(R"({"requestedTime":"2025-06-01T12:00:00Z","count":)" + std::string(count) + "}");
+    EXPECT_EQ(response.status, 400) << count;
+    EXPECT_NE(response.body.find(R"("field":"count")"), std::string::npos) << response.body;
+  }
+  EXPECT_EQ(preview(R"({"count":3})").status, 400);
+  EXPECT_EQ(
+      preview(R"({"configName":"nope","requestedTime":"2025-06-01T12:00:00Z","count":3})").status,
+      404);
+}
+
+TEST_F(SlotRoutesTest, list_the_configs_in_pages) {
+  EXPECT_CALL(configs_, list(ConfigName::trusted("a"), 2))
+      .WillOnce(
+          Return(std::vector{config(ConfigName::trusted("b")), config(ConfigName::trusted("c"))}));
+  const Response response =
+      send(Method::get, "/admin/rate-limit/configs", {.query = "limit=1&after=a"});
+  EXPECT_EQ(response.status, 200);
+  EXPECT_NE(response.body.find(R"([{"configName":"b")"), std::string::npos) << response.body;
+  EXPECT_EQ(response.body.find(R"("configName":"c")"), std::string::npos) << response.body;
+  ASSERT_EQ(response.headers.size(), 1U);
+  EXPECT_EQ(response.headers[0].second,
+            "</admin/rate-limit/configs?limit=1&after=b>; rel=\"next\"");
 }
 
 }  // namespace

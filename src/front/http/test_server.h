@@ -101,6 +101,13 @@ class TestClient {
     return response;
   }
 
+  // Of an answer without end: all there is once it holds `text`; what there was, if it never does.
+  std::string receive_until(std::string_view text) {
+    while (buffer_.find(text) == buffer_.npos && fill()) {
+    }
+    return buffer_;
+  }
+
   // Whether the server ends the connection in good order (not by a reset), with nothing more to
   // read.
   bool is_closed() { return buffer_.empty() && !fill() && last_ == 0; }

@@ -68,6 +68,24 @@ void get_key_metrics(ThrottleService& throttle, const Clock& clock, const Reques
   throttle.key_metrics(std::move(*key), send_key_metrics(std::move(exchange)));
 }
 
+void get_top_denied(ThrottleService& throttle, const Clock& clock, const Request& request,
+                    Reply&& reply) {
+  Exchange exchange(request, std::move(reply), clock);
+  const Result<Page> page = page_of(request);
+  if (!page) return exchange.fail(page.error());
+  wire::JsonWriter out;
+  out.begin_array();
+  for (const service::DeniedKey& key : throttle.top_denied(page->limit)) {
+    out.begin_object()
+        .member("key", key.key)
+        .member("denied", static_cast<std::int64_t>(key.denied))
+        .member("error", static_cast<std::int64_t>(key.error))
+        .end_object();
+  }
+  out.end_array();
+  exchange.send(200, std::move(out).take());
+}
+
 // Answers with the key as it is afterwards.
 void reset_key(ThrottleService& throttle, const Clock& clock, const Request& request,
                Reply&& reply) {
@@ -107,6 +125,7 @@ void add_throttle_admin_routes(std::vector<Route>& routes, ThrottleService& thro
                       }});
   };
   add(Method::get, kMetrics, get_metrics);
+  add(Method::get, "/admin/throttle/top-denied", get_top_denied);
   add(Method::get, "/admin/metrics/{key}", get_key_metrics);
   add(Method::post, "/admin/reset/{key}", reset_key);
 }

@@ -145,5 +145,20 @@ TEST_F(AdminRoutes, tell_the_status) {
   EXPECT_THAT(send(Method::get, "/admin/status", {}).body, HasSubstr(R"({"status":"DOWN")"));
 }
 
+TEST_F(AdminRoutes, name_the_keys_that_were_denied_most) {
+  ASSERT_EQ(post(R"({"key":"tight*","capacity":1,"refillRate":0.000001})").status, 201);
+  for (int i = 0; i < 4; ++i) use_key("tight1", 1);
+  for (int i = 0; i < 3; ++i) use_key("tight2", 1);
+  use_key("tight3", 1);
+  use_key("tight2", 0);  // a look is no denial
+  const auto top = [&](std::string query) {
+    return send(Method::get, "/admin/throttle/top-denied", {.query = std::move(query)});
+  };
+  EXPECT_EQ(top("").body,
+            R"([{"key":"tight1","denied":3,"error":0},{"key":"tight2","denied":2,"error":0}])");
+  EXPECT_EQ(top("limit=1").body, R"([{"key":"tight1","denied":3,"error":0}])");
+  EXPECT_EQ(top("limit=0").status, 400);
+}
+
 }  // namespace
 }  // namespace penstock::front

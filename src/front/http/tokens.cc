@@ -40,6 +40,7 @@ TokenGate::TokenGate(const HttpTokens& tokens) noexcept
       open_routes_need_token_(tokens.open_routes_need_token) {}
 
 bool TokenGate::opens(Access access, std::string_view authorization) const noexcept {
+  // Access::everyone is none of these.
   const bool guarded = (access == Access::open && open_routes_need_token_) ||
                        (access == Access::api && api_.size != 0) ||
                        (access == Access::admin && admin_.size != 0);

@@ -9,10 +9,12 @@ namespace penstock::service {
 namespace {
 
 constexpr std::size_t kReaderThreads = 2;
-constexpr std::size_t kReadsMax = 4'096;    // waiting reads: under a second of work
-constexpr std::size_t kHistoryMax = 1'000;  // versions of one config shown
-constexpr Seconds kExpireInterval{2};       // the contract allows ten
-constexpr std::size_t kExpireStep = 500;    // slots in one step of the store: some 10 ms
+constexpr std::size_t kReadsMax = 4'096;      // waiting reads: under a second of work
+constexpr std::size_t kPreviewPage = 20'000;  // windows in one read of a preview: some 10 ms
+constexpr std::size_t kPreviewPagesMax = 50;  // a day of 100 ms windows, all in use
+constexpr std::size_t kHistoryMax = 1'000;    // versions of one config shown
+constexpr Seconds kExpireInterval{2};         // the contract allows ten
+constexpr std::size_t kExpireStep = 500;      // slots in one step of the store: some 10 ms
 
 Error queue_full() {
   return {.kind = ErrorKind::overloaded, .what = "too many slot requests are waiting; try again"};
@@ -27,6 +29,9 @@ SlotService::Instruments::Instruments(runtime::Metrics& metrics)
       depth(metrics.histogram("rate_limiter_window_lookahead_depth",
                               "Windows passed over before one with room was found",
                               {0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1'000, 10'000, 100'000})),
+      delay(metrics.histogram("penstock_slots_delay_seconds",
+                              "Time from the instant asked for to the slot that was given",
+                              {0.1, 0.5, 1, 2, 5, 10, 30, 60, 300, 900, 3'600, 14'400, 86'400})),
       contention(metrics.counter("rate_limiter_window_contention_total",
                                  "Windows passed over because another writer held them")),
       failures(metrics.counter("rate_limiter_slot_assignment_failures_total",
@@ -135,7 +140,10 @@ std::vector<SlotService::Answer> SlotService::execute(std::span<store::SlotReque
 
 core::Slot SlotService::accept(store::Assignment&& assignment, const std::string& request_id) {
   const core::Slot& slot = assignment.slot;
-  if (assignment.fresh) instruments_.depth.observe(static_cast<double>(assignment.depth));
+  if (assignment.fresh) {
+    instruments_.depth.observe(static_cast<double>(assignment.depth));
+    instruments_.delay.observe(std::chrono::duration<double>(slot.delay()).count());
+  }
   if (log_.enabled(LogLevel::debug)) {
     log_.debug(assignment.fresh ? "slots.assigned" : "slots.idempotent_hit",
                {{"request_id", request_id},
@@ -217,6 +225,32 @@ void SlotService::windows(ConfigName name, Instant from, Instant to, std::size_t
                 });
 }
 
+void SlotService::preview(BurstAsked burst, Done<Result<core::Burst>> done) {
+  read<core::Burst>(std::move(done), [this, burst = std::move(burst)]() -> Result<core::Burst> {
+    auto config = active(or_default(burst.config));
+    if (!config) return std::unexpected(config.error());
+    const Millis size = (*config)->window_size;
+    core::BurstPlan plan({.requested = burst.requested,
+                          .max_delay = options_.max_delay,
+                          .max_per_window = (*config)->max_per_window,
+                          .window_size = size,
+                          .count = burst.count});
+    Instant from = core::window_start(core::window_of(burst.requested, size), size);
+    for (std::size_t page = 0; page < kPreviewPagesMax; ++page) {
+      auto used = slots_.windows({.pool = (*config)->pool,
+                                  .window_size = size,
+                                  .from = from,
+                                  .to = burst.requested + options_.max_delay + Millis{1},
+                                  .limit = kPreviewPage});
+      if (!used) return std::unexpected(used.error());
+      for (const core::WindowUse& window : *used) plan.add(window);
+      if (used->size() < kPreviewPage || plan.is_complete()) return plan.finish();
+      from = used->back().start + size;
+    }
+    return fail(ErrorKind::unavailable, "too many windows are in use to look through them all");
+  });
+}
+
 void SlotService::get_config(ConfigName name, Done<Result<core::SlotConfig>> done) {
   read<core::SlotConfig>(std::move(done),
                          [this, name = or_default(std::move(name))]() -> Result<core::SlotConfig> {
@@ -284,6 +318,13 @@ void SlotService::expire(const std::function<bool()>& should_stop) {
     if (*expired > 0) log_.info("slots.expired", {{"slots", *expired}});
     if (*expired < kExpireStep) return;
   }
+}
+
+void SlotService::list_configs(ConfigName after, std::size_t limit,
+                               Done<Result<std::vector<core::SlotConfig>>> done) {
+  read<std::vector<core::SlotConfig>>(std::move(done), [this, after = std::move(after), limit] {
+    return configs_.list(after, limit);
+  });
 }
 
 void SlotService::config_history(ConfigName name,

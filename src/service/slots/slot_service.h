@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "core/slots/burst.h"
 #include "core/slots/slot.h"
 #include "core/slots/slot_config.h"
 #include "runtime/batcher.h"
@@ -37,6 +38,12 @@ struct SlotServiceOptions {
   std::size_t batch_max = 4'096;   // events in one write: keeps one batch under 100 ms
   std::size_t writers = 1;         // batches in flight; more than one only helps a shared store
   std::size_t join_min = 64;       // events that make another batch in flight worth its round trip
+};
+
+struct BurstAsked {
+  ConfigName config;  // empty = the default
+  Instant requested{};
+  std::int64_t count = 0;
 };
 
 struct Windows {
@@ -66,6 +73,9 @@ class SlotService {
   void windows(ConfigName config, Instant from, Instant to, std::size_t limit,
                Done<Result<Windows>> done);
 
+  // Where so many events would land if they asked now; assigns nothing.
+  void preview(BurstAsked burst, Done<Result<core::Burst>> done);
+
   void confirm(EventId event, std::string request_id, Done<Result<core::Slot>> done);
   // Gives the place in the window back.
   void release(EventId event, std::string request_id, Done<Result<core::Slot>> done);
@@ -73,6 +83,9 @@ class SlotService {
   void get_config(ConfigName name, Done<Result<core::SlotConfig>> done);
   void put_config(core::SlotConfigDraft draft, std::string request_id,
                   Done<Result<core::SlotConfig>> done);
+  // The active ones behind `after` (empty = all), in the order of their names.
+  void list_configs(ConfigName after, std::size_t limit,
+                    Done<Result<std::vector<core::SlotConfig>>> done);
   void config_history(ConfigName name, Done<Result<std::vector<core::SlotConfig>>> done);
   // On every node that shares the store; an error when the others could not be told.
   void flush_config_cache(std::string request_id, Done<Result<void>> done);
@@ -87,6 +100,7 @@ class SlotService {
     explicit Instruments(runtime::Metrics& metrics);
     runtime::Histogram& duration;
     runtime::Histogram& depth;
+    runtime::Histogram& delay;
     runtime::Counter& contention;
     runtime::Counter& failures;
     runtime::Counter& expired;

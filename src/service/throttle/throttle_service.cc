@@ -130,7 +130,9 @@ void ThrottleService::count(std::int64_t cost, const core::ThrottleDecision& dec
     metrics_.remaining(*decision.policies[i], decision.statuses[i].remaining);
   }
   // Looking and giving back are neither let through nor denied.
-  if (cost > 0) metrics_.count(decision.allowed, shadow_denied);
+  if (cost <= 0) return;
+  metrics_.count(decision.allowed, shadow_denied);
+  if (!decision.allowed) denied_.add(decision.keys[decision.bound]);
 }
 
 std::vector<Result<core::KeyDecision>> ThrottleService::check_batch(
@@ -180,6 +182,7 @@ Result<core::KeyDecision> ThrottleService::settle_entry(const ThrottleEntry& ent
   metrics_.remaining(policy, status.remaining);
   if (entry.cost > 0) {
     metrics_.count(answer->admitted, policy.draft.shadow && !status.admitted);
+    if (!answer->admitted) denied_.add(entry.key);
   }
   return core::KeyDecision{
       .allowed = answer->admitted, .key = entry.key, .policy = &policy, .status = status};

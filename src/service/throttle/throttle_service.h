@@ -29,6 +29,7 @@
 #include "runtime/metrics.h"
 #include "runtime/task_queue.h"
 #include "service/engine/engine_watch.h"
+#include "service/throttle/denied_keys.h"
 #include "service/throttle/engine_gate.h"
 #include "service/throttle/policy_cache.h"
 #include "service/throttle/throttle_metrics.h"
@@ -105,6 +106,8 @@ class ThrottleService {
   void key_metrics(std::string key, Done<core::KeyMetrics> done);
   void list_metrics(std::string after, std::size_t limit, Done<std::vector<core::KeyMetrics>> done);
   core::ThrottleTotals totals() const;
+  // Since the start, on this node; by Redis clients' calls not counted.
+  std::vector<DeniedKey> top_denied(std::size_t limit) const { return denied_.top(limit); }
 
   void create_policy(core::PolicyDraft draft, std::string request_id, Done<core::Policy> done);
   void update_policy(core::PolicyDraft draft, std::string request_id, Done<core::Policy> done);
@@ -162,6 +165,7 @@ class ThrottleService {
   store::PolicyStore& policies_;
   Log& log_;
   ThrottleMetrics metrics_;
+  DeniedKeys denied_;
   PolicyCache cache_;
   const std::optional<SharedLimits> shared_;
   runtime::TaskQueue tasks_;  // one thread: changes of policies are seen in their order

@@ -133,11 +133,18 @@ class TemporalConnection {
     context.AddMetadata("temporal-namespace", options_.namespace_name);
   }
 
+  // Between the thread that began a call and the one that takes its answer. gRPC's queue orders the
+  // two as well, but where a thread sanitizer cannot see it.
+  void order() { const std::lock_guard lock(order_); }
+
   void take_answers() {
     runtime::set_thread_name("temporal");
     void* tag = nullptr;
     bool ok = false;  // of a call's end always so; its status tells the rest
-    while (queue_.Next(&tag, &ok)) static_cast<Call*>(tag)->finish();
+    while (queue_.Next(&tag, &ok)) {
+      order();
+      static_cast<Call*>(tag)->finish();
+    }
   }
 
   void probe() {
@@ -192,6 +199,7 @@ class TemporalConnection {
   runtime::ConnectionHealth health_;
   bool first_report_ = true;  // of the prober
 
+  std::mutex order_;
   std::mutex mutex_;
   std::condition_variable wake_;
   grpc::ClientContext* probing_ = nullptr;  // guarded by mutex_
@@ -241,6 +249,7 @@ class TemporalSink final : public Sink {
     client_.prepare(call->context, timeout_);
     call->reader =
         client_.stub_->AsyncStartWorkflowExecution(&call->context, request, &client_.queue_);
+    client_.order();
     call->reader->Finish(&call->response, &call->status, static_cast<ClientCall*>(&*call));
   }
 

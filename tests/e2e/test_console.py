@@ -1,0 +1,102 @@
+"""The console in real Chromium, driven by playwright-core against the real binary (ui/e2e/)."""
+import json
+import os
+import re
+import shutil
+import subprocess
+from datetime import datetime, timezone
+
+import pytest
+
+from conftest import ROOT, clean_environment
+
+UI = ROOT / "ui"
+SECONDS_MAX = 300  # of one scenario; each takes a few on an idle machine
+CHROMIUM = "/usr/bin/chromium"
+
+
+def run(scenario: str, *arguments: str) -> str:
+    environment = clean_environment({"CHROMIUM": CHROMIUM})
+    done = subprocess.run(["node", "e2e/run.mjs", scenario, *arguments], cwd=UI, env=environment, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SECONDS_MAX, check=False)
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+@pytest.fixture
+def browser():
+    if shutil.which("node") is None or not (UI / "node_modules" / "playwright-core").is_dir():
+        pytest.skip("skipped: npm could not be had when the console was built, so playwright-core is not there")
+    if not os.path.exists(CHROMIUM):
+        pytest.skip("skipped: Debian's chromium is not installed (tools/setup servers)")
+
+
+@pytest.fixture
+def page(browser, daemon):
+    """The address of a daemon that has the console in it."""
+    if b"without its console" in daemon.get("/").body:
+        pytest.skip("skipped: this binary was built without the console")
+    return daemon.url
+
+
+@pytest.mark.parametrize("script", ["check", "test"])
+def test_its_types_and_its_logic(browser, script):
+    done = subprocess.run(["npm", "run", "--silent", script], cwd=UI, env=clean_environment(), text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SECONDS_MAX, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_policy_is_made_and_exhausted_and_the_line_moves(page):
+    run("policy", page)
+
+
+def test_a_burst_fills_the_strip_and_a_preview_does_not(page):
+    run("timeline", page)
+
+
+def test_the_kill_switch_and_the_pace_reach_the_daemon(page):
+    run("dispatch", page)
+
+
+def test_the_first_paint_is_light(page):
+    size = int(re.search(r"first paint: (\d+) bytes", run("weight", page)).group(1))
+    assert size < 200 * 1024
+
+
+def test_all_works_by_keyboard(page):
+    run("keyboard", page)
+
+
+def test_the_token_opens_the_console_and_stays_in_the_tab(browser, start_daemon, tmp_path):
+    token = tmp_path / "admin.token"
+    token.write_text("a-token-for-the-console\n")
+    token.chmod(0o600)
+    daemon = start_daemon("--admin-token-file", str(token))
+    assert daemon.get("/admin/events").status == 401
+    if b"without its console" in daemon.get("/").body:
+        pytest.skip("skipped: this binary was built without the console")
+    run("signin", daemon.url, "a-token-for-the-console")
+
+
+def test_every_view_fits_and_can_be_read(page, daemon):
+    """At 1280 and 390 px, light and dark, with something in every view."""
+    fill(daemon)
+    run("looks", page, *filter(None, [os.environ.get("CONSOLE_PICTURES")]))
+
+
+def fill(daemon) -> None:
+    def post(path, body, status=200):
+        answer = daemon.post(path, body)
+        assert answer.status == status, answer.body
+
+    for key, capacity in [("user:*", 20), ("ip:*", 100), ("partner:acme", 1000)]:
+        post("/admin/policies", {"key": key, "capacity": capacity, "refillRate": 0.5}, 201)
+    for i in range(90):
+        daemon.post("/api/v1/throttle/check", {"key": f"user:{i % 2}"})
+    daemon.put_config()
+    now = datetime.now(timezone.utc).isoformat()
+    post("/api/v1/slots/batch", [{"eventId": f"e{i}", "requestedTime": now} for i in range(2500)])
+    answer = daemon.request("PUT", "/admin/dispatch/types/EMAIL",
+                            json.dumps({"enabled": False, "maxPerSecond": 50, "sink": {"type": "log"}}))
+    assert answer.status == 200, answer.body
+    post("/api/v1/dispatch/EMAIL/batch", [{"itemId": f"m{i}", "scheduledTime": now, "context": {}} for i in range(300)])

@@ -1,0 +1,17 @@
+// Usage: node e2e/run.mjs SCENARIO URL [ARGUMENT]
+import * as scenarios from "./scenarios.mjs";
+import { looks } from "./looks.mjs";
+
+const [name, url, argument] = process.argv.slice(2);
+const scenario = { ...scenarios, looks }[name];
+if (!scenario) {
+  console.error(`no scenario ${name}`);
+  process.exit(2);
+}
+try {
+  await scenario(url, argument);
+  console.log(`${name}: ok`);
+} catch (error) {
+  console.error(error);
+  process.exit(1);
+}

@@ -1,0 +1,78 @@
+// A line chart on uPlot. The colours are the page's own, read from its style sheet, so both themes fit.
+import { useEffect, useRef } from "preact/hooks";
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import { clock } from "./format";
+import { latest } from "./series";
+
+export interface ChartLine {
+  label: string;
+  color: string; // a custom property of the style sheet: --line-1
+  values: (number | null)[];
+  dashed?: boolean;
+}
+
+function style(name: string): string {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}
+
+const HEIGHT = 180;
+
+export function Chart(props: { label: string; times: number[]; range: number; lines: ChartLine[]; format: (value: number) => string; theme: string }) {
+  const box = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot>();
+  const format = useRef(props.format);
+  format.current = props.format;
+  const range = useRef(props.range);
+  range.current = props.range;
+
+  useEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const ink = style("--ink-soft");
+    const grid = { stroke: style("--line"), width: 1 };
+    const show = (value: number | null | undefined) => (value === null || value === undefined ? "–" : format.current(value));
+    const chart = new uPlot(
+      {
+        width: Math.max(element.clientWidth, 200),
+        height: HEIGHT,
+        cursor: { y: false },
+        legend: { live: true },
+        scales: { x: { time: true, range: (_u, _min, max) => [max - range.current / 1000, max] }, y: { range: (_u, _min, max) => [0, max > 0 ? max * 1.1 : 1] } },
+        axes: [
+          { stroke: ink, grid, ticks: grid, font: "11px system-ui", space: 70, values: (_u, ticks) => ticks.map((at) => clock(at * 1000)) },
+          { stroke: ink, grid, ticks: grid, font: "11px system-ui", size: 64, values: (_u, ticks) => ticks.map(show) },
+        ],
+        series: [
+          { label: "at", value: (u, at) => clock((at ?? u.data[0][u.data[0].length - 1] ?? 0) * 1000) },
+          ...props.lines.map((line) => ({
+            label: line.label,
+            stroke: style(line.color),
+            width: 1.75,
+            dash: line.dashed ? [5, 4] : undefined,
+            spanGaps: true,
+            points: { show: false },
+            // Without a pointer over the chart, what is now.
+            value: (u: uPlot, value: number | null, series: number, at: number | null) => show(at === null ? latest(u.data[series] as (number | null)[]) : value),
+          })),
+        ],
+      },
+      [props.times, ...props.lines.map((line) => line.values)] as uPlot.AlignedData,
+      element,
+    );
+    plot.current = chart;
+    const resize = new ResizeObserver(() => chart.setSize({ width: Math.max(element.clientWidth, 200), height: HEIGHT }));
+    resize.observe(element);
+    return () => {
+      resize.disconnect();
+      chart.destroy();
+      plot.current = undefined;
+    };
+  }, [props.theme, props.lines.length]);
+
+  useEffect(() => {
+    plot.current?.setData([props.times, ...props.lines.map((line) => line.values)] as uPlot.AlignedData);
+  });
+
+  return <div class="chart" ref={box} role="img" aria-label={props.label} />;
+}

@@ -1,0 +1,73 @@
+// The samples of the live stream and what lines are made of them. Pure.
+
+export interface Row {
+  t: number; // ms
+  c: number[]; // the columns, totals as they were then
+}
+
+export interface Line {
+  times: number[]; // s, as uPlot wants them
+  values: (number | null)[][];
+}
+
+export const HOUR = 3600_000;
+
+/** Server-sent events out of text that comes in pieces. */
+export class EventReader {
+  private rest = "";
+
+  feed(text: string, see: (event: string, data: string) => void): void {
+    this.rest += text;
+    for (let end = this.rest.indexOf("\n\n"); end >= 0; end = this.rest.indexOf("\n\n")) {
+      const block = this.rest.slice(0, end);
+      this.rest = this.rest.slice(end + 2);
+      let name = "message";
+      const data: string[] = [];
+      for (const line of block.split("\n")) {
+        if (line.startsWith("event: ")) name = line.slice(7);
+        if (line.startsWith("data: ")) data.push(line.slice(6));
+      }
+      if (data.length > 0) see(name, data.join("\n"));
+    }
+  }
+}
+
+/** Adds a row and drops what is older than an hour. */
+export function keep(rows: Row[], row: Row): void {
+  if (rows.length > 0 && row.t <= rows[rows.length - 1].t) return;
+  rows.push(row);
+  let old = 0;
+  while (old < rows.length && rows[old].t < row.t - HOUR) ++old;
+  if (old > 0) rows.splice(0, old);
+}
+
+/** Growth per second between neighbouring rows; null across a restart, where totals fall. */
+export function rate(rows: Row[], column: number): (number | null)[] {
+  return rows.map((row, i) => {
+    if (i === 0) return null;
+    const before = rows[i - 1];
+    const grown = row.c[column] - before.c[column];
+    const took = (row.t - before.t) / 1000;
+    return grown < 0 || took <= 0 ? null : grown / took;
+  });
+}
+
+/** Mean per event: growth of a sum over growth of its count; null where nothing happened. */
+export function mean(rows: Row[], sum: number, of: number): (number | null)[] {
+  return rows.map((row, i) => {
+    if (i === 0) return null;
+    const grown = row.c[sum] - rows[i - 1].c[sum];
+    const events = row.c[of] - rows[i - 1].c[of];
+    return events <= 0 || grown < 0 ? null : grown / events;
+  });
+}
+
+export function level(rows: Row[], column: number): (number | null)[] {
+  return rows.map((row) => row.c[column]);
+}
+
+/** The last value there is, for a tile. */
+export function latest(values: (number | null)[]): number | null {
+  for (let i = values.length - 1; i >= 0; --i) if (values[i] !== null) return values[i];
+  return null;
+}

@@ -1,0 +1,148 @@
+// What the daemon does right now, and did in the last hour.
+import { useState } from "preact/hooks";
+import type { ViewProps } from "../app";
+import { get, list } from "../api";
+import { Chart, type ChartLine } from "../chart";
+import { count, number, perSecond, seconds } from "../format";
+import { latest, level, mean, rate } from "../series";
+import { column, useLive } from "../stream";
+import { Badge, Empty, Panel, useLoad } from "../ui";
+import type { ItemType } from "./dispatch";
+
+interface Status {
+  version: string;
+  uptimeSeconds: number;
+  store: string;
+  mode: string;
+}
+
+const RANGES: [string, number][] = [
+  ["5 minutes", 300_000],
+  ["15 minutes", 900_000],
+  ["1 hour", 3600_000],
+];
+
+function Tile(props: { label: string; value: string; note?: string; bad?: boolean }) {
+  return (
+    <div class={`tile ${props.bad ? "bad" : ""}`}>
+      <span class="tile-label">{props.label}</span>
+      <span class="tile-value">{props.value}</span>
+      {props.note && <span class="tile-note">{props.note}</span>}
+    </div>
+  );
+}
+
+export function OverviewView({ theme }: ViewProps) {
+  const live = useLive();
+  const [range, setRange] = useState(300_000);
+  const status = useLoad(() => get<Status>("/admin/status"), 0);
+  const typeNames = live.types.map((type) => type.type).join(" ");
+  const types = useLoad(() => list<ItemType>("/admin/dispatch/types", (type) => type.itemType), typeNames);
+
+  const last = live.rows[live.rows.length - 1];
+  if (!last || live.rows.length < 2) {
+    return <Empty title="Waiting for the first samples">The stream sends one every second. If none comes, the daemon is not reachable from this browser.</Empty>;
+  }
+  const start = live.rows.findIndex((row) => row.t >= last.t - range);
+  const rows = live.rows.slice(Math.max(start, 0));
+  const times = rows.map((row) => row.t / 1000);
+  const rates = (name: string) => rate(rows, column(name));
+  const now = (values: (number | null)[]) => latest(values) ?? 0;
+
+  const allowed = rates("allowed");
+  const denied = rates("denied");
+  const assigned = rates("slotsGiven");
+  const delay = mean(rows, column("slotDelaySeconds"), column("slotsGiven"));
+  const dispatched = rates("dispatched");
+  const pace = (types.value ?? []).filter((type) => type.enabled).reduce((sum, type) => sum + (type.maxPerSecond ?? 0), 0);
+  const depth = (name: string) => level(rows, column(name));
+  const errors: [string, string][] = [
+    ["throttle store", "throttleErrors"],
+    ["no slot found", "slotFailures"],
+    ["hand-overs failed", "failed"],
+    ["HTTP 5xx", "serverErrors"],
+  ];
+  const errorRate = errors.reduce((sum, [, name]) => sum + now(rates(name)), 0);
+  const chart = (title: string, unit: string, lines: ChartLine[], format: (value: number) => string) => (
+    <Panel title={title} aside={<span class="quiet">{unit}</span>}>
+      <Chart label={title} times={times} range={range} lines={lines} format={format} theme={theme} />
+    </Panel>
+  );
+  const pausedTypes = live.types.filter((type) => type.paused);
+
+  return (
+    <>
+      <div class="tiles">
+        <Tile label="Decisions" value={perSecond(now(allowed) + now(denied))} note={`${perSecond(now(denied))} denied`} />
+        <Tile label="Slots assigned" value={perSecond(now(assigned))} note={latest(delay) === null ? "no delay to tell of" : `mean delay ${seconds(now(delay))}`} />
+        <Tile label="Dispatched" value={perSecond(now(dispatched))} note={pace > 0 ? `pace ${perSecond(pace)}` : types.value?.some((type) => type.enabled) ? "no pace set" : "no type is on"} />
+        <Tile label="Waiting" value={count(now(depth("READY")), "item")} note={`${count(now(depth("DEAD")), "dead letter")}`} bad={now(depth("DEAD")) > 0} />
+        <Tile label="Errors" value={perSecond(errorRate)} note="all kinds" bad={errorRate > 0} />
+        <Tile
+          label="Daemon"
+          value={status.value ? `v${status.value.version}` : "–"}
+          note={status.value ? `${status.value.store} store · up ${seconds(status.value.uptimeSeconds)}` : undefined}
+        />
+      </div>
+      <div class="toolbar" role="group" aria-label="Time range">
+        {RANGES.map(([label, millis]) => (
+          <button type="button" class="choice" aria-pressed={range === millis} onClick={() => setRange(millis)} key={label}>
+            {label}
+          </button>
+        ))}
+      </div>
+      <div class="grid-2 even">
+        {chart("Throttle decisions", "decisions per second", [
+          { label: "allowed", color: "--line-1", values: allowed },
+          { label: "denied", color: "--line-2", values: denied },
+          { label: "shadow denied", color: "--line-4", values: rates("shadowDenied"), dashed: true },
+        ], perSecond)}
+        {chart("Slot assignments", "events per second", [{ label: "assigned", color: "--line-1", values: assigned }], perSecond)}
+        {chart("Slot delay", "mean of the events assigned", [{ label: "delay", color: "--line-3", values: delay }], seconds)}
+        {chart("Dispatch", "hand-overs per second", [
+          { label: "dispatched", color: "--line-1", values: dispatched },
+          { label: "pace", color: "--line-5", values: times.map(() => (pace > 0 ? pace : null)), dashed: true },
+        ], perSecond)}
+        {chart("Queue depth", "items by state", [
+          { label: "READY", color: "--line-1", values: depth("READY") },
+          { label: "CLAIMED", color: "--line-3", values: depth("CLAIMED") },
+          { label: "DEAD", color: "--line-2", values: depth("DEAD") },
+        ], number)}
+        {chart("Errors", "per second", errors.map(([label, name], i) => ({ label, color: `--line-${i + 2}`, values: rates(name) })), perSecond)}
+      </div>
+      <div class="grid-2">
+        <Panel title="Store health">
+          {live.checks.length === 0 && <p class="quiet">No check has reported yet.</p>}
+          <ul class="rows">
+            {live.checks.map((check) => (
+              <li key={check.name}>
+                <span>{check.name}</span>
+                <span class="spacer" />
+                {check.message && <span class="quiet">{check.message}</span>}
+                <Badge kind={check.up ? "good" : "bad"}>{check.up ? "up" : "down"}</Badge>
+              </li>
+            ))}
+          </ul>
+        </Panel>
+        <Panel title="Sink health" aside={pausedTypes.length > 0 && <Badge kind="warn">{count(pausedTypes.length, "type")} paused</Badge>}>
+          {live.types.length === 0 ? (
+            <Empty title="No item type yet">
+              Create one in <a href="#/dispatch">Dispatch</a>; its sink shows up here.
+            </Empty>
+          ) : (
+            <ul class="rows">
+              {live.types.map((type) => (
+                <li key={type.type}>
+                  <a href={`#/dispatch/${encodeURIComponent(type.type)}`}>{type.type}</a>
+                  <span class="spacer" />
+                  <span class="quiet">{count(type.failed, "failure")} since start · {Math.round(type.paceUsed * 100)} % of pace</span>
+                  <Badge kind={type.paused ? "warn" : "good"}>{type.paused ? "paused by sink" : "taking"}</Badge>
+                </li>
+              ))}
+            </ul>
+          )}
+        </Panel>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,138 @@
+// Payments: find one, see what happened to it, let a held one go.
+import { useState } from "preact/hooks";
+import { get, post, segment } from "../api";
+import { count, instant } from "../format";
+import { Badge, Confirm, Empty, Field, Loading, Panel, Problem, useLoad } from "../ui";
+import { Story } from "./story";
+
+interface PaymentRow {
+  paymentId: string;
+  status: string;
+  reason?: string;
+  scheduledTime: string;
+}
+
+interface Payment extends PaymentRow {
+  amount: string;
+  currency: string;
+  debtorIban: string;
+  creditorIban: string;
+  executionTime: string;
+  reference?: string | null;
+  createdAt: string;
+  queue: { status: string; scheduledTime: string; retryCount: number; lastError: string | null } | null;
+  history: { at: string; from: string | null; to: string; detail: string | null }[];
+}
+
+const STATUSES = ["", "SCHEDULED", "HELD", "REJECTED", "ACCEPTED", "PROCESSING", "FAILED"];
+const kindOf = (status: string) => (/FAILED|REJECTED/.test(status) ? "bad" : status === "HELD" ? "warn" : "good");
+
+function PaymentCard(props: { id: string }) {
+  const { value, error, reload } = useLoad(() => get<Payment>(`/api/v1/payments/${segment(props.id)}`), props.id);
+  const [asking, setAsking] = useState(false);
+  if (error) return <Problem error={error} />;
+  if (!value) return <Loading />;
+  return (
+    <>
+      <p>
+        <strong class="mono">{value.paymentId}</strong> <Badge kind={kindOf(value.status)}>{value.status}</Badge>
+      </p>
+      <dl class="facts">
+        <dt>Amount</dt>
+        <dd>
+          {value.amount} {value.currency}
+        </dd>
+        <dt>From</dt>
+        <dd class="mono">{value.debtorIban}</dd>
+        <dt>To</dt>
+        <dd class="mono">{value.creditorIban}</dd>
+        <dt>Execution</dt>
+        <dd>{instant(value.executionTime)}</dd>
+        {value.reason && <dt>Reason</dt>}
+        {value.reason && <dd>{value.reason}</dd>}
+        <dt>In the queue</dt>
+        <dd>
+          {value.queue
+            ? `${value.queue.status}, due ${instant(value.queue.scheduledTime)}, ${count(value.queue.retryCount, "retry", "retries")}${value.queue.lastError ? `: ${value.queue.lastError}` : ""}`
+            : "no"}
+        </dd>
+      </dl>
+      {value.status === "HELD" && (
+        <div class="actions">
+          <button type="button" class="primary" onClick={() => setAsking(true)}>
+            Release
+          </button>
+        </div>
+      )}
+      <Story steps={value.history.map((note) => ({ at: note.at, title: note.to, from: note.from, detail: note.detail }))} />
+      {asking && (
+        <Confirm
+          title="Release this payment"
+          action="Release"
+          onClose={() => setAsking(false)}
+          onConfirm={async () => {
+            await post(`/api/v1/payments/${segment(value.paymentId)}/release`);
+            reload();
+          }}
+        >
+          {value.amount} {value.currency} to <code>{value.creditorIban}</code> will be carried out at its time, or at once when that has passed.
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+export function PaymentsView() {
+  const [text, setText] = useState("");
+  const [id, setId] = useState("");
+  const [status, setStatus] = useState("");
+  const rows = useLoad(() => get<PaymentRow[]>(`/api/v1/payments?limit=100${status ? `&status=${status}` : ""}`), status);
+  return (
+    <div class="grid-2">
+      <Panel title="Find a payment">
+        <form
+          class="line"
+          onSubmit={(event) => {
+            event.preventDefault();
+            setId(text.trim());
+          }}
+        >
+          <Field label="Payment id">
+            <input name="payment" required maxLength={128} value={text} onInput={(e) => setText(e.currentTarget.value)} />
+          </Field>
+          <button type="submit" class="primary">
+            Find
+          </button>
+        </form>
+        {id ? <PaymentCard id={id} key={id} /> : <Empty title="No payment chosen">Write the id it was sent with, or pick one from the list.</Empty>}
+      </Panel>
+      <Panel
+        title="Payments"
+        aside={
+          <select aria-label="Status" value={status} onChange={(e) => setStatus(e.currentTarget.value)}>
+            {STATUSES.map((each) => (
+              <option value={each} key={each}>
+                {each || "all statuses"}
+              </option>
+            ))}
+          </select>
+        }
+      >
+        <Problem error={rows.error} />
+        {rows.value && rows.value.length === 0 && <Empty title="No payment here">Payments sent to POST /api/v1/payments appear here.</Empty>}
+        <ul class="rows">
+          {(rows.value ?? []).map((row) => (
+            <li key={row.paymentId}>
+              <button type="button" class="link mono" onClick={() => setId(row.paymentId)}>
+                {row.paymentId}
+              </button>
+              <span class="spacer" />
+              <span class="quiet">{row.reason ?? `due ${instant(row.scheduledTime)}`}</span>
+              <Badge kind={kindOf(row.status)}>{row.status}</Badge>
+            </li>
+          ))}
+        </ul>
+      </Panel>
+    </div>
+  );
+}

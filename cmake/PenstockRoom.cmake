@@ -68,7 +68,7 @@ function(penstock_gtest name label room)
   add_test(NAME ${name}
            COMMAND ${name} --gtest_brief=1
                    --gtest_output=xml:${CMAKE_BINARY_DIR}/reports/${name}.xml)
-  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 600 WORKING_DIRECTORY
+  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 1500 WORKING_DIRECTORY
                                           ${CMAKE_SOURCE_DIR})
 endfunction()
 
@@ -87,6 +87,24 @@ endfunction()
 function(penstock_script_tests)
   add_test(NAME layer_check COMMAND /usr/bin/python3 ${CMAKE_SOURCE_DIR}/tools/layer_check.py)
   set_tests_properties(layer_check PROPERTIES LABELS unit WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  # Load and timing of most would disturb each other; these mostly wait, for servers and for people's patience.
+  set(beside_others
+      test_cli
+      test_config
+      test_console
+      test_docs
+      test_examples
+      test_kafka_intake
+      test_kafka_sink
+      test_library
+      test_payment_worker
+      test_payments
+      test_payments_guide
+      test_payments_import
+      test_payments_temporal
+      test_prometheus
+      test_slot_life
+      test_temporal)
   foreach(suite e2e servers chaos)
     file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${suite}/test_*.py)
     foreach(script ${scripts})
@@ -99,8 +117,7 @@ function(penstock_script_tests)
         ${name}
         PROPERTIES LABELS ${suite} TIMEOUT 1500 WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} ENVIRONMENT
                    "PENSTOCK_BUILD=${CMAKE_BINARY_DIR};PYTHONDONTWRITEBYTECODE=1")
-      # Load and timing of these would disturb each other.
-      if(NOT suite STREQUAL servers)
+      if(NOT suite STREQUAL servers AND NOT stem IN_LIST beside_others)
         set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
       endif()
     endforeach()

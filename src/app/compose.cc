@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/compose_dispatch.h"
+#include "app/compose_gateway.h"
 #include "app/compose_intake.h"
 #include "app/compose_payments.h"
 #include "app/compose_throttle.h"
@@ -92,13 +93,21 @@ class ComposedDaemon final : public Daemon {
     auto payments = PaymentsPart::start(stores_->dispatch(), clock_, log_, metrics_);
     if (!payments) return std::unexpected(payments.error());
     payments_ = std::move(*payments);
+    if (Result<void> able = GatewayPart::check(stores_->dispatch()); !able) return able;
+    WrapSink wrap = [payments = payments_->wrap_sink(), messages = GatewayPart::wrap_sink(log_)](
+                        const ItemType& type, const core::SinkSettings& settings,
+                        std::unique_ptr<sink::Sink> sink) {
+      return messages(type, settings, payments(type, settings, std::move(sink)));
+    };
     auto dispatch = DispatchPart::start(config_, stores_->dispatch(), clock_, log_, metrics_,
-                                        random_seed(), payments_->wrap_sink(), routes, checks);
+                                        random_seed(), std::move(wrap), routes, checks);
     if (!dispatch) return std::unexpected(dispatch.error());
     dispatch_ = std::move(*dispatch);
     if (Result<void> served = payments_->serve(config_, dispatch_->service(), routes); !served) {
       return served;
     }
+    gateway_ = std::make_unique<GatewayPart>(config_, stores_->dispatch(), dispatch_->service(),
+                                             clock_, log_, metrics_, random_seed(), routes);
     auto intake = IntakePart::start(config_,
                                     {.dead_letters = dispatch_->kafka(),
                                      .dispatch = dispatch_->service(),
@@ -135,6 +144,7 @@ class ComposedDaemon final : public Daemon {
     if (slots_) slots_->stop();
     if (throttle_) throttle_->stop();
     if (intake_) intake_->stop();
+    if (gateway_) gateway_->stop();
     if (payments_) payments_->stop_service();
     if (dispatch_) dispatch_->stop();
     if (payments_) payments_->stop();
@@ -191,6 +201,7 @@ class ComposedDaemon final : public Daemon {
   std::unique_ptr<DispatchPart> dispatch_;
   std::unique_ptr<IntakePart> intake_;
   std::optional<front::LiveFeed> feed_;
+  std::unique_ptr<GatewayPart> gateway_;
   std::unique_ptr<front::HttpServer> server_;
   std::unique_ptr<runtime::Ticker> sampler_;
   std::unique_ptr<front::RespServer> resp_;

@@ -17,6 +17,7 @@
 #include "store/payment_store.h"
 #include "store/policy_store.h"
 #include "store/queue_store.h"
+#include "store/quota_store.h"
 #include "store/slot_config_store.h"
 #include "store/slot_life.h"
 #include "store/slot_retention.h"
@@ -50,6 +51,7 @@ struct Backend {
   ItemFeed* item_feed = nullptr;  // only of a store that nodes share
   PaymentStore* payments = nullptr;
   PaymentRuleStore* payment_rules = nullptr;
+  QuotaStore* quotas = nullptr;
 };
 
 }  // namespace penstock::store

@@ -67,6 +67,12 @@ def test_the_first_item_of_the_dispatch_guide_works(daemon):
     run_blocks(daemon, blocks)
 
 
+def test_the_first_message_of_the_gateway_guide_works(daemon):
+    blocks = tour_blocks("docs/gateway.md")
+    assert sum(language == "bash" for language, _ in blocks) >= 4
+    run_blocks(daemon, blocks)
+
+
 def test_links_between_the_documents_lead_somewhere():
     broken = []
     for document in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("deploy/**/*.md"),

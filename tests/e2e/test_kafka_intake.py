@@ -4,7 +4,7 @@ import json
 import subprocess
 
 from conftest import wait_until
-from dispatch_nodes import postgres, postgres_nodes
+from dispatch_nodes import instant, postgres, postgres_nodes
 from kafka_calls import KCAT_SECONDS, OUTAGE_SECONDS, check, consume, environment, headers_of, kafka, kcat, produce
 
 __all__ = ["kafka", "postgres"]  # fixtures
@@ -116,7 +116,7 @@ def test_from_topic_to_topic_on_time(start_daemon, kafka):
     node = start_daemon(env=environment(kafka, **INTAKE))
     put_type(node, enabled=True, jitterWindowMs=0, sink={"type": "kafka", "topic": "out"})
     produce(kafka, TOPIC, *[(f"p-{i}", body(instant(1))) for i in range(200)])
-    wait_for_counts(node, DISPATCHED=200, seconds=OUTAGE_SECONDS)
+    wait_until(lambda: counts(node)["DISPATCHED"] == 200, OUTAGE_SECONDS)
     assert sorted(m["key"] for m in consume(kafka, "out")) == sorted(f"p-{i}" for i in range(200))
     assert node.get(f"{ITEMS}/p-0").json()["attempts"] == 1
 

@@ -77,4 +77,5 @@ def test_says_that_the_brokers_are_missing(start_daemon):
     put_type(node)
     enqueue(node, "p-1")
     wait_until(lambda: "kafka.brokers is not set" in check(node, "sink.kafka")[1], 30)
-    assert counts(node)["READY"] + counts(node)["CLAIMED"] == 1
+    now = counts(node)
+    assert now["READY"] + now["CLAIMED"] == 1

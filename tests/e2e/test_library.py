@@ -39,7 +39,7 @@ def library(prefix) -> pathlib.Path:
 def built_by_cmake(prefix, tmp_path_factory) -> pathlib.Path:
     """The examples, copied out of the tree so that nothing of it is found by accident."""
     work = tmp_path_factory.mktemp("cmake")
-    for file in EXAMPLES.iterdir():
+    for file in filter(pathlib.Path.is_file, EXAMPLES.iterdir()):
         (work / file.name).write_bytes(file.read_bytes())
     run("cmake", "-S", work, "-B", work / "build", f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Debug")
     run("cmake", "--build", work / "build", "-j", "1")

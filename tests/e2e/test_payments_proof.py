@@ -1,5 +1,5 @@
-"""The promise of payments, kept through crashes: payments for one instant come in by two ways at once, with duplicates between
-the two and some that are wrong; daemons are killed all the while. Every valid one is booked once, every other one is
+"""The promise of payments, kept through crashes: payments for one instant come in by several ways at
+once, with duplicates between them and some that are wrong; daemons are killed all the while. Every valid one is booked once, every other one is
 reported with its reason, and the bank refuses nothing for pace."""
 import json
 import random
@@ -10,13 +10,15 @@ import pytest
 from conftest import binary, clean_environment, wait_until
 from demo_downstream import start_downstream
 from dispatch_nodes import DATABASES, counts, instant, postgres
+from kafka_calls import consume, environment, headers_of, kafka, produce
 from payment_intake import FLAWS, RULES, RestIntake, all_payments, payments_for
 from payment_files import write_csv
 from testserver import ports
 
-__all__ = ["postgres", "start_downstream"]  # fixtures
+__all__ = ["kafka", "postgres", "start_downstream"]  # fixtures
 
 KILL_EVERY = 6
+TOPIC = "payments"
 
 
 class Cluster:
@@ -50,8 +52,9 @@ def embedded_cluster(start_daemon, tmp_path):
 
 
 @pytest.fixture
-def postgres_cluster(start_daemon, penstock, postgres, tmp_path):
-    env = {"PENSTOCK_STORE_POSTGRES_URL": postgres.create_database(f"payments_{next(DATABASES)}")}
+def postgres_cluster(start_daemon, penstock, postgres, kafka, tmp_path):
+    env = environment(kafka, PENSTOCK_KAFKA_INTAKE_TOPICS=f"{TOPIC}=PAYMENT",
+                      PENSTOCK_STORE_POSTGRES_URL=postgres.create_database(f"payments_{next(DATABASES)}"))
     assert penstock("migrate", env=env).returncode == 0
     cluster = Cluster(start_daemon, env, lambda i: tmp_path / f"node{i}", 3)
     yield cluster
@@ -63,7 +66,7 @@ def put(daemon, path, value):
     assert answer.status == 200, answer.body
 
 
-def prove(cluster, start_downstream, tmp_path, good, per_second, kills_wanted):
+def prove(cluster, start_downstream, tmp_path, good, per_second, kills_wanted, broker=None):
     chance = random.Random(7)
     book = tmp_path / "book.ndjson"
     bank = start_downstream("--max-tps", per_second, "--book", book)
@@ -77,7 +80,9 @@ def prove(cluster, start_downstream, tmp_path, good, per_second, kills_wanted):
                            and len(d.get("/admin/payments/rules").json()) == len(RULES) for d in cluster.daemons), 10)
 
     made = payments_for(instant(5), good, each_flaw=good // 1_000, refused=good // 500, held=good // 1_000)
-    by_file, by_rest = made[:len(made) * 6 // 10], made[len(made) * 4 // 10:]  # a fifth comes both ways
+    part = lambda begin, end: made[len(made) * begin // 10:len(made) * end // 10]
+    # A fifth comes two ways.
+    by_file, by_rest, by_kafka = (part(0, 4), part(3, 7), part(6, 10)) if broker else (part(0, 6), part(4, 10), [])
     began = time.monotonic()
     rejects = tmp_path / "rejects.ndjson"
     importer = subprocess.Popen(
@@ -85,6 +90,8 @@ def prove(cluster, start_downstream, tmp_path, good, per_second, kills_wanted):
          "--rejects", rejects, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=clean_environment())
     rest = RestIntake(("127.0.0.1", cluster.ports[-1]), [p for p, _ in by_rest])
     rest.start()
+    if broker:
+        produce(broker, TOPIC, *[(p["paymentId"], json.dumps(p)) for p, _ in by_kafka])
     wait_until(lambda: rest.results, 60, "the first answers")
     cluster.kill_and_restart(0)  # while it takes payments in
     out, err = importer.communicate(timeout=300)
@@ -106,14 +113,16 @@ def prove(cluster, start_downstream, tmp_path, good, per_second, kills_wanted):
     wait_until(lambda: counts(node)["DISPATCHED"] == len(to_book), 120, "all hand-overs settled")
     took = time.monotonic() - began
     stats = bank.stats()
-    both = len(by_file) + len(by_rest) - len(made)
-    print(f"\n{len(made)} payments: {len(by_file)} by import, {len(by_rest)} by REST, {both} by both; intake {intake_seconds:.1f} s "
-          f"({summary['batchesRetried']} batches of the import and {rest.again} by REST sent again)")
+    twice = len(by_file) + len(by_rest) + len(by_kafka) - len(made)
+    print(f"\n{len(made)} payments: {len(by_file)} by import, {len(by_rest)} by REST, {len(by_kafka)} by Kafka, {twice} of them two "
+          f"ways; import and REST took {intake_seconds:.1f} s ({summary['batchesRetried']} batches of the import and {rest.again} by REST sent again)")
     print(f"import: {summary['accepted']} accepted, {summary['alreadyKnown']} already known, {summary['held']} held, "
           f"{summary['rejected']} rejected")
     print(f"{took:.0f} s, {cluster.kills} kills: {stats['booked']} booked, {stats['duplicates']} duplicates, "
           f"{stats['refused']} refused, busiest second {stats['busiestSecond']} of {per_second}")
     check_reports(fates, by_file, by_rest, rejects, summary, rest)
+    if broker:
+        check_dead_letters(broker, {p["paymentId"]: fate for p, fate in by_kafka if fate in FLAWS})
     assert cluster.kills >= kills_wanted
     assert stats["refused"] == 0, "nothing is refused for pace"
 
@@ -155,9 +164,20 @@ def check_reports(fates, by_file, by_rest, rejects, summary, rest):
             assert result["status"] in (200, 202), result
 
 
+def check_dead_letters(broker, flawed):
+    """Each wrong payment that came by Kafka lies there, with the field that is at fault; after a kill perhaps twice."""
+    def letters():
+        return {json.loads(each["payload"])["paymentId"]: headers_of(each)["penstock-error"]
+                for each in consume(broker, f"{TOPIC}.dlq")}
+    wait_until(lambda: len(letters()) >= len(flawed), 60, "the dead letters")
+    errors = letters()
+    assert set(errors) == set(flawed)
+    assert all(field in errors[name] for name, field in flawed.items())
+
+
 def test_every_payment_is_booked_once_on_one_node(embedded_cluster, start_downstream, tmp_path):
     prove(embedded_cluster, start_downstream, tmp_path, good=12_000, per_second=1_000, kills_wanted=3)
 
 
-def test_every_payment_is_booked_once_whatever_crashes(postgres_cluster, start_downstream, tmp_path):
-    prove(postgres_cluster, start_downstream, tmp_path, good=100_000, per_second=1_500, kills_wanted=5)
+def test_every_payment_is_booked_once_whatever_crashes(postgres_cluster, start_downstream, kafka, tmp_path):
+    prove(postgres_cluster, start_downstream, tmp_path, good=100_000, per_second=1_500, kills_wanted=5, broker=kafka)

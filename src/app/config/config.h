@@ -11,6 +11,7 @@
 #include "base/ids.h"
 #include "base/log.h"
 #include "base/time.h"
+#include "core/gateway/message.h"
 #include "core/policy/policy_rules.h"
 #include "front/http/server.h"
 #include "front/resp/server.h"
@@ -120,6 +121,13 @@ struct TemporalConfig {
   std::string api_key;  // of its file; empty = none
 };
 
+// The gateway's messages wait in the queue of dispatch, in the store of dispatch.
+struct GatewayConfig {
+  StoreChoice store = StoreChoice::embedded;  // when not given: that of dispatch
+  core::MessageCost cost = core::MessageCost::message;
+  Millis analytics_retention{0};
+};
+
 // Members have no defaults of their own where the table in keys.cc gives one.
 struct Config {
   front::HttpOptions http;  // address, limits, TLS and the tokens themselves: ready for the server
@@ -137,6 +145,7 @@ struct Config {
   PaymentsConfig payments;
   KafkaConfig kafka;
   TemporalConfig temporal;
+  GatewayConfig gateway;
 };
 
 }  // namespace penstock::app

@@ -331,6 +331,28 @@ const std::array kOwnKeys{
         "A payment is known this long after its item was settled, and so is the item; then both are "
         "forgotten, and the id may be used anew. Those that are HELD stay.", "",
         [](Config& c, const Value& v) { c.payments.retention = millis(v); }},
+
+    Key{"gateway.store", choice("embedded|postgres"), "",
+        "Where quotas and usage are kept: with the outbox, in the store of dispatch. When not set: that "
+        "one.", "",
+        [](Config& c, const Value& v) { c.gateway.store = store_of(text(v)); }},
+    Key{"gateway.bus", choice("outbox"), "outbox",
+        "How messages reach who sends them: `outbox` is the queue of dispatch, written in one step with "
+        "the quota.", "",
+        [](Config&, const Value&) {}},
+    Key{"gateway.cache", choice("none"), "none",
+        "What stands before the store of quotas.", "",
+        [](Config&, const Value&) {}},
+    Key{"gateway.cost", choice("message|segments"), "message",
+        "What a message counts: `message` is 1, `segments` the parts it is sent in.", "",
+        [](Config& c, const Value& v) {
+          c.gateway.cost = text(v) == "segments" ? core::MessageCost::segments
+                                                 : core::MessageCost::message;
+        }},
+    // Below an hour the default range of a question would be empty.
+    Key{"gateway.analytics-retention", duration(std::chrono::hours{1}, std::chrono::days{36'600}),
+        "P30D", "Counts of what users sent are kept this long.", "",
+        [](Config& c, const Value& v) { c.gateway.analytics_retention = millis(v); }},
 };
 // clang-format on
 

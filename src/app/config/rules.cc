@@ -249,6 +249,14 @@ void check_retention(const Config& config, const Settings& settings, RuleFinding
   }
 }
 
+// With the outbox a message and its quota are written in one step.
+void check_gateway(const Config& config, const Settings& settings, RuleFindings& findings) {
+  if (config.gateway.store == config.dispatch.store) return;
+  findings.problems.push_back(
+      fmt::format("{} must be that of dispatch.store, where messages wait to be sent",
+                  at(settings, "gateway.store")));
+}
+
 void check_mode(const Settings& settings, RuleFindings& findings) {
   constexpr std::string_view kMode = "throttle.mode";
   if (std::get<std::string>(settings.at(kMode).value) != "embedded") return;
@@ -300,6 +308,7 @@ void settle(Config& config, const Settings& settings) {
     if (!is_set(settings, "throttle.store")) config.throttle.store = StoreChoice::postgres;
     if (!is_set(settings, "dispatch.store")) config.dispatch.store = StoreChoice::postgres;
   }
+  if (!is_set(settings, "gateway.store")) config.gateway.store = config.dispatch.store;
   switch (config.throttle.store) {
     case StoreChoice::embedded:
       break;
@@ -326,6 +335,7 @@ RuleFindings validate(const Config& config, const Settings& settings) {
   check_engine(settings, "slots.store", config.slots.store, findings);
   check_engine(settings, "throttle.store", config.throttle.store, findings);
   check_engine(settings, "dispatch.store", config.dispatch.store, findings);
+  check_gateway(config, settings, findings);
   check_retention(config, settings, findings);
   check_order(settings, findings, "http.body-bytes-max", "http.batch-body-bytes-max");
   check_order(settings, findings, "slots.batch-max", "slots.queue-max");

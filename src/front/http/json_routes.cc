@@ -16,11 +16,6 @@ std::string_view media_type(const Request& request) noexcept {
   return type;
 }
 
-bool is_json(const Request& request) noexcept {
-  const std::string_view type = media_type(request);
-  return type.empty() || ascii_equal(type, "application/json");
-}
-
 }  // namespace
 
 std::optional<wire::BatchFormat> batch_format_of(const Request& request, Exchange& exchange,
@@ -32,6 +27,11 @@ std::optional<wire::BatchFormat> batch_format_of(const Request& request, Exchang
   }
   exchange.fail(415, std::string(kBatchTypes) + std::string(also));
   return std::nullopt;
+}
+
+bool is_json(const Request& request) noexcept {
+  const std::string_view type = media_type(request);
+  return type.empty() || ascii_equal(type, "application/json");
 }
 
 bool is_csv(const Request& request) noexcept {

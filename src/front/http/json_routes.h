@@ -50,6 +50,7 @@ std::optional<wire::JsonDocument> read_json(const Request& request, Exchange& ex
 std::optional<wire::BatchFormat> batch_format_of(const Request& request, Exchange& exchange,
                                                  std::string_view also = {});
 
+bool is_json(const Request& request) noexcept;
 bool is_csv(const Request& request) noexcept;  // says so, that is
 
 // The id that is the route's {name} number `place`; answers the exchange itself (400) otherwise.

@@ -169,6 +169,7 @@ std::string LiveFeed::encode(const Sample& sample, const std::vector<Type>& type
   }
   rest.end_array().key("checks").begin_array();
   for (const ReadyCheck& check : checks_) {
+    if (check.applies && !check.applies()) continue;
     const Result<void> result = check.check();
     rest.begin_object().member("name", check.name).member("up", result.has_value());
     if (!result) rest.member("message", result.error().what);

@@ -46,7 +46,10 @@ class LiveFeedTest : public testing::Test {
                    [this]() -> Result<void> {
                      if (up_) return {};
                      return fail(ErrorKind::unavailable, "gone");
-                   }}},
+                   }},
+                  {.name = "sink.unused",
+                   .check = []() -> Result<void> { return fail(ErrorKind::unavailable, "unset"); },
+                   .applies = [] { return false; }}},
                  clock_};
 };
 

@@ -25,7 +25,7 @@ constexpr std::array kAllFamilies = {
     Family::queue_item,    Family::queue_due,       Family::queue_context,
     Family::queue_settled, Family::queue_audit,     Family::queue_state,
     Family::item_type,     Family::slot_term,       Family::payment,
-    Family::payment_order};
+    Family::payment_order, Family::gateway_quota,   Family::gateway_log};
 static_assert(kAllFamilies.size() == kFamilies);
 
 bool known_family(std::string_view name) {

@@ -12,6 +12,7 @@
 //   throttle_policy: policy_encoding.h
 //   throttle_usage   throttle key                                -> as core/limits/state_codec.h
 //   queue_*: queue_encoding.h; item_type: item_type_encoding.h; payment*: payment_encoding.h
+//   gateway_*: quota_encoding.h
 #pragma once
 
 #include <cstdint>
@@ -32,7 +33,8 @@ namespace penstock::store::embedded {
 //   3  dispatch (families of its own, empty in an older folder)
 //   4  slots that must be confirmed (a family of their own, and marks in the status of a slot)
 //   5  payments (families of their own, empty in an older folder)
-inline constexpr std::uint32_t kSchemaVersion = 5;
+//   6  the gateway (families of its own, empty in an older folder)
+inline constexpr std::uint32_t kSchemaVersion = 6;
 inline constexpr std::string_view kSchemaKey = "schema_version";
 
 std::string encode_schema(std::uint32_t version);

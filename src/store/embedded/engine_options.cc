@@ -78,6 +78,10 @@ const char* family_name(Family family) noexcept {
       return "payment";
     case Family::payment_order:
       return "payment_order";
+    case Family::gateway_quota:
+      return "gateway_quota";
+    case Family::gateway_log:
+      return "gateway_log";
   }
   return "";
 }
@@ -144,6 +148,7 @@ rocksdb::ColumnFamilyOptions make_family_options(Family family,
       break;
     case Family::slot_window:
     case Family::throttle_usage:  // the same few keys again and again: most of it never leaves it
+    case Family::gateway_quota:
       options.write_buffer_size = kWindowBuffer;
       break;
     case Family::queue_item:  // looked up and written as events are
@@ -168,6 +173,7 @@ rocksdb::ColumnFamilyOptions make_family_options(Family family,
     case Family::queue_state:
     case Family::slot_term:
     case Family::payment_order:
+    case Family::gateway_log:
       options.write_buffer_size = kWindowBuffer;
       options.memtable_insert_with_hint_prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(0));
       break;

@@ -32,8 +32,10 @@ enum class Family : std::size_t {
   slot_term = 13,
   payment = 14,
   payment_order = 15,
+  gateway_quota = 16,
+  gateway_log = 17,
 };
-inline constexpr std::size_t kFamilies = 16;
+inline constexpr std::size_t kFamilies = 18;
 
 // RocksDB wants a family called "default" to exist; it holds `meta`.
 const char* family_name(Family family) noexcept;

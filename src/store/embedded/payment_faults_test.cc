@@ -1,6 +1,5 @@
 // What a failed write and a power cut leave of payments: each with its item, or neither.
 #include <gtest/gtest.h>
-#include <rocksdb/env.h>
 
 #include <map>
 #include <memory>
@@ -12,39 +11,14 @@
 #include "base/rng.h"
 #include "base/time.h"
 #include "store/embedded/cursor.h"
-#include "store/embedded/faulty_file_system.h"
 #include "store/embedded/payment_encoding.h"
-#include "store/embedded/store_parts.h"
-#include "store/embedded/temp_folder.h"
+#include "store/embedded/test_faults.h"
 
 namespace penstock::store::embedded {
 namespace {
 
-constexpr Instant kStart = from_epoch_millis(1'750'000'000'000);
-
-class PaymentFaults : public testing::Test {
+class PaymentFaults : public FaultsTest {
  protected:
-  void SetUp() override { open(); }
-
-  void open() {
-    auto parts = StoreParts::open(
-        {.dir = folder_.path() / "data", .cache_bytes = 1 << 20, .env = env_.get()}, clock_);
-    ASSERT_TRUE(parts) << parts.error().what;
-    parts_ = std::move(*parts);
-  }
-  void cut_power_and_restart() {
-    disk_->set(Fault::dead);
-    parts_.reset();
-    disk_->lose_power();
-    disk_->set(Fault::none);
-    open();
-  }
-  void heal() {
-    disk_->set(Fault::none);
-    clock_.advance(Seconds{2});
-    ASSERT_TRUE(parts_->health.check());
-  }
-
   PaymentStore& payments() { return parts_->payments; }
 
   static NewPayment payment(const std::string& id,
@@ -85,17 +59,12 @@ class PaymentFaults : public testing::Test {
     EXPECT_EQ(times, payments);
     EXPECT_EQ(statuses, stopped);
     std::uint64_t items = 0;
-    for (const std::uint64_t count : parts_->queue.summary(payment_item_type())->counts) {
+    const Result<QueueSummary> summary = parts_->queue.summary(payment_item_type());
+    for (const std::uint64_t count : summary->counts) {
       items += count;
     }
     EXPECT_EQ(items, payments - stopped);
   }
-
-  TempFolder folder_;
-  SimulatedClock clock_{kStart};
-  std::shared_ptr<FaultyFileSystem> disk_ = std::make_shared<FaultyFileSystem>();
-  std::unique_ptr<rocksdb::Env> env_ = rocksdb::NewCompositeEnv(disk_);
-  std::unique_ptr<StoreParts> parts_;
 };
 
 TEST_F(PaymentFaults, a_failed_take_leaves_neither_payment_nor_item) {

@@ -1,7 +1,6 @@
 // What a failed write and a power cut leave of the queue: every step in whole or not at all, in
 // memory as on the disk.
 #include <gtest/gtest.h>
-#include <rocksdb/env.h>
 
 #include <array>
 #include <map>
@@ -15,40 +14,16 @@
 #include "base/rng.h"
 #include "base/time.h"
 #include "store/embedded/cursor.h"
-#include "store/embedded/faulty_file_system.h"
 #include "store/embedded/queue_encoding.h"
-#include "store/embedded/store_parts.h"
-#include "store/embedded/temp_folder.h"
+#include "store/embedded/test_faults.h"
 
 namespace penstock::store::embedded {
 namespace {
 
-constexpr Instant kStart = from_epoch_millis(1'750'000'000'000);
 const ItemType kType = ItemType::trusted("T");
 
-class QueueFaults : public testing::Test {
+class QueueFaults : public FaultsTest {
  protected:
-  void SetUp() override { open(); }
-
-  void open() {
-    auto parts = StoreParts::open(
-        {.dir = folder_.path() / "data", .cache_bytes = 1 << 20, .env = env_.get()}, clock_);
-    ASSERT_TRUE(parts) << parts.error().what;
-    parts_ = std::move(*parts);
-  }
-  void cut_power_and_restart() {
-    disk_->set(Fault::dead);
-    parts_.reset();
-    disk_->lose_power();
-    disk_->set(Fault::none);
-    open();
-  }
-  void heal() {
-    disk_->set(Fault::none);
-    clock_.advance(Seconds{2});
-    ASSERT_TRUE(parts_->health.check());
-  }
-
   QueueStore& queue() { return parts_->queue; }
 
   static NewItem item(const std::string& id, bool slot = false) {
@@ -139,12 +114,6 @@ class QueueFaults : public testing::Test {
     EXPECT_EQ(settled.size(), counts[2] + counts[3] + counts[4]);
     EXPECT_EQ(queue().summary(kType)->counts, counts);
   }
-
-  TempFolder folder_;
-  SimulatedClock clock_{kStart};
-  std::shared_ptr<FaultyFileSystem> disk_ = std::make_shared<FaultyFileSystem>();
-  std::unique_ptr<rocksdb::Env> env_ = rocksdb::NewCompositeEnv(disk_);
-  std::unique_ptr<StoreParts> parts_;
 };
 
 TEST_F(QueueFaults, a_failed_enqueue_leaves_neither_item_nor_slot) {

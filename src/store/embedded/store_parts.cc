@@ -29,6 +29,7 @@ StoreParts::StoreParts(std::unique_ptr<Engine> engine_in, const Clock& clock)
       item_types(writer),
       payments(writer),
       payment_rules(writer),
+      quotas(writer),
       health(writer) {}
 
 Result<std::unique_ptr<StoreParts>> StoreParts::open(const EngineOptions& options,
@@ -56,7 +57,8 @@ Backend StoreParts::backend() noexcept {
           .leases = &leases,
           .item_types = &item_types,
           .payments = &payments,
-          .payment_rules = &payment_rules};
+          .payment_rules = &payment_rules,
+          .quotas = &quotas};
 }
 
 }  // namespace penstock::store::embedded

@@ -15,6 +15,7 @@
 #include "store/embedded/embedded_payments.h"
 #include "store/embedded/embedded_policies.h"
 #include "store/embedded/embedded_queue.h"
+#include "store/embedded/embedded_quotas.h"
 #include "store/embedded/embedded_retention.h"
 #include "store/embedded/embedded_slots.h"
 #include "store/embedded/engine.h"
@@ -50,6 +51,7 @@ struct StoreParts {
   EmbeddedItemTypes item_types;
   EmbeddedPayments payments;
   EmbeddedPaymentRules payment_rules;
+  EmbeddedQuotas quotas;
   EmbeddedHealth health;
 };
 

@@ -18,6 +18,7 @@
 #include "store/postgres/policies.h"
 #include "store/postgres/pool.h"
 #include "store/postgres/queue.h"
+#include "store/postgres/quotas.h"
 #include "store/postgres/retention.h"
 #include "store/postgres/slot_life.h"
 #include "store/postgres/slots.h"
@@ -92,6 +93,7 @@ struct PostgresStore::Parts {
         item_types(pool, options.deadline),
         payments(pool, claim_hints, options.deadline),
         payment_rules(pool, options.deadline),
+        quotas(pool, claim_hints, options.deadline),
         health(pool, std::min(options.deadline, kHealthDeadline)) {}
 
   Pool pool;
@@ -111,6 +113,7 @@ struct PostgresStore::Parts {
   ItemTypes item_types;
   Payments payments;
   PaymentRuleTable payment_rules;
+  Quotas quotas;
   Health health;
   std::unique_ptr<Changes> changes;  // last: its thread uses the pool
 };
@@ -173,7 +176,8 @@ Backend PostgresStore::backend() noexcept {
           .item_types = &parts_->item_types,
           .item_feed = &parts_->item_news,
           .payments = &parts_->payments,
-          .payment_rules = &parts_->payment_rules};
+          .payment_rules = &parts_->payment_rules,
+          .quotas = &parts_->quotas};
 }
 
 }  // namespace penstock::store::postgres

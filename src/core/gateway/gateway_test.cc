@@ -1,0 +1,161 @@
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "base/rng.h"
+#include "core/gateway/message.h"
+#include "core/gateway/quota.h"
+#include "core/gateway/sms.h"
+
+namespace penstock::core {
+namespace {
+
+std::string times(std::string_view text, int count) {
+  std::string out;
+  for (int i = 0; i < count; ++i) out += text;
+  return out;
+}
+
+TEST(Sms, counts_septets_of_the_basic_alphabet) {
+  EXPECT_EQ(measure_sms("Hello"), (SmsSize{SmsEncoding::gsm7, 5, 1}));
+  EXPECT_EQ(measure_sms(times("a", 160)), (SmsSize{SmsEncoding::gsm7, 160, 1}));
+  EXPECT_EQ(measure_sms(times("a", 161)), (SmsSize{SmsEncoding::gsm7, 161, 2}));
+  EXPECT_EQ(measure_sms(times("a", 306)), (SmsSize{SmsEncoding::gsm7, 306, 2}));
+  EXPECT_EQ(measure_sms(times("a", 307)), (SmsSize{SmsEncoding::gsm7, 307, 3}));
+  // The whole basic table.
+  EXPECT_EQ(measure_sms("@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?"
+                        "¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà"),
+            (SmsSize{SmsEncoding::gsm7, 127, 1}));
+}
+
+TEST(Sms, an_escaped_character_is_two_septets_and_never_split) {
+  EXPECT_EQ(measure_sms("€"), (SmsSize{SmsEncoding::gsm7, 2, 1}));
+  EXPECT_EQ(measure_sms("\f^{}\\[~]|"), (SmsSize{SmsEncoding::gsm7, 18, 1}));
+  EXPECT_EQ(measure_sms(times("€", 80)), (SmsSize{SmsEncoding::gsm7, 160, 1}));
+  // 153 is odd: each part holds 76 of them.
+  EXPECT_EQ(measure_sms(times("€", 152)), (SmsSize{SmsEncoding::gsm7, 304, 2}));
+  EXPECT_EQ(measure_sms(times("€", 153)), (SmsSize{SmsEncoding::gsm7, 306, 3}));
+}
+
+TEST(Sms, anything_else_makes_the_whole_message_ucs2) {
+  EXPECT_EQ(measure_sms("`"), (SmsSize{SmsEncoding::ucs2, 1, 1}));
+  EXPECT_EQ(measure_sms("\t"), (SmsSize{SmsEncoding::ucs2, 1, 1}));
+  EXPECT_EQ(measure_sms("ж"), (SmsSize{SmsEncoding::ucs2, 1, 1}));
+  EXPECT_EQ(measure_sms(times("ж", 70)), (SmsSize{SmsEncoding::ucs2, 70, 1}));
+  EXPECT_EQ(measure_sms(times("ж", 71)), (SmsSize{SmsEncoding::ucs2, 71, 2}));
+  EXPECT_EQ(measure_sms(times("ж", 134)), (SmsSize{SmsEncoding::ucs2, 134, 2}));
+  EXPECT_EQ(measure_sms(times("ж", 135)), (SmsSize{SmsEncoding::ucs2, 135, 3}));
+  EXPECT_EQ(measure_sms("a€ж"), (SmsSize{SmsEncoding::ucs2, 3, 1}));
+}
+
+TEST(Sms, a_surrogate_pair_is_two_units_and_never_split) {
+  EXPECT_EQ(measure_sms(times("😀", 35)), (SmsSize{SmsEncoding::ucs2, 70, 1}));
+  // 67 is odd: each part holds 33 of them.
+  EXPECT_EQ(measure_sms(times("😀", 66)), (SmsSize{SmsEncoding::ucs2, 132, 2}));
+  EXPECT_EQ(measure_sms(times("😀", 67)), (SmsSize{SmsEncoding::ucs2, 134, 3}));
+}
+
+TEST(Sms, any_bytes_have_a_size) {
+  EXPECT_EQ(measure_sms(""), (SmsSize{SmsEncoding::gsm7, 0, 1}));
+  EXPECT_EQ(measure_sms("\xff\xc3"), (SmsSize{SmsEncoding::ucs2, 2, 1}));
+  EXPECT_EQ(measure_sms("\xed\xa0\x80").encoding, SmsEncoding::ucs2);
+  Rng rng(1);
+  for (int i = 0; i < 1'000; ++i) {
+    std::string text(rng.below(400), '\0');
+    for (char& c : text) c = static_cast<char>(rng.below(256));
+    const SmsSize size = measure_sms(text);
+    EXPECT_GE(size.segments, 1);
+    EXPECT_LE(size.units, 2 * static_cast<std::int64_t>(text.size()));
+  }
+}
+
+constexpr Instant kNow{Seconds{1'700'000'000}};
+
+TEST(Quota, admits_as_many_as_the_limit_and_says_when_there_is_more) {
+  Quota quota = begin_quota({.rate_limit = 3, .window = Minutes{5}}, kNow);
+  for (int i = 1; i <= 3; ++i) {
+    const QuotaStep step = charge_quota(quota, 1, kNow + Seconds{i});
+    ASSERT_EQ(step.verdict, QuotaVerdict::admitted);
+    quota = step.next;
+    EXPECT_EQ(quota.count, i);
+    EXPECT_EQ(quota.refreshed, kNow);
+  }
+  const QuotaStep step = charge_quota(quota, 1, kNow + Seconds{10});
+  EXPECT_EQ(step.verdict, QuotaVerdict::limited);
+  EXPECT_EQ(step.next, quota);
+  EXPECT_EQ(step.retry_after, Seconds{290});
+}
+
+TEST(Quota, begins_anew_at_the_very_end_of_its_window) {
+  const Quota full{.rule = {.rate_limit = 3, .window = Minutes{5}}, .count = 3, .refreshed = kNow};
+  EXPECT_EQ(charge_quota(full, 1, kNow + Minutes{5} - Micros{1}).verdict, QuotaVerdict::limited);
+  const QuotaStep step = charge_quota(full, 1, kNow + Minutes{5});
+  EXPECT_EQ(step.verdict, QuotaVerdict::admitted);
+  EXPECT_EQ(step.next.count, 1);
+  EXPECT_EQ(step.next.refreshed, kNow + Minutes{5});
+}
+
+TEST(Quota, counts_what_a_message_costs) {
+  const Quota quota{.rule = {.rate_limit = 5, .window = Minutes{1}}, .count = 3, .refreshed = kNow};
+  EXPECT_EQ(charge_quota(quota, 2, kNow).next.count, 5);
+  EXPECT_EQ(charge_quota(quota, 3, kNow).verdict, QuotaVerdict::limited);
+  EXPECT_EQ(charge_quota(quota, 6, kNow).verdict, QuotaVerdict::never);
+  EXPECT_EQ(charge_quota(quota, 6, kNow + Minutes{1}).verdict, QuotaVerdict::never);
+}
+
+TEST(Quota, gives_back_only_in_the_window_of_the_charge) {
+  const Quota quota{.rule = {.rate_limit = 5, .window = Minutes{1}}, .count = 3, .refreshed = kNow};
+  EXPECT_EQ(give_back_quota(quota, 2, kNow).count, 1);
+  EXPECT_EQ(give_back_quota(quota, 4, kNow).count, 0);
+  EXPECT_EQ(give_back_quota(quota, 2, kNow - Minutes{1}).count, 3);
+}
+
+TEST(Quota, refuses_values_out_of_range_by_name) {
+  EXPECT_EQ(check_user_id(-1).error().field, "userId");
+  EXPECT_EQ(check_user_id(kUserIdMax + 1).error().field, "userId");
+  EXPECT_EQ(check_user_id(0)->raw, 0);
+  EXPECT_EQ(check_quota_rule(0, 1).error().field, "rateLimit");
+  EXPECT_EQ(check_quota_rule(1, 0).error().field, "timeWindow");
+  EXPECT_EQ(check_quota_rule(1, kTimeWindowMax.count() + 1).error().field, "timeWindow");
+  EXPECT_EQ(*check_quota_rule(kRateLimitMax, kTimeWindowMax.count()),
+            (QuotaRule{.rate_limit = kRateLimitMax, .window = kTimeWindowMax}));
+}
+
+TEST(MessageId, sorts_by_time_and_names_its_user) {
+  std::string last;
+  Rng rng(7);
+  std::set<std::string> seen;
+  for (int i = 0; i < 1'000; ++i) {
+    const UserId user{static_cast<std::int32_t>(rng.below(1U << 31))};
+    const ItemId id = make_message_id(kNow + Millis{i}, user, rng(), 5);
+    EXPECT_LT(last, id.str());
+    EXPECT_EQ(user_of_message(id.str()), user);
+    EXPECT_TRUE(ItemId::parse("id", id.str()));
+    EXPECT_TRUE(seen.insert(id.str()).second);
+    last = id.str();
+  }
+}
+
+TEST(MessageId, anything_else_names_nobody) {
+  const std::string id = make_message_id(kNow, UserId{101}, 1, 2).str();
+  EXPECT_TRUE(user_of_message(id));
+  EXPECT_FALSE(user_of_message(""));
+  EXPECT_FALSE(user_of_message("p-1"));
+  EXPECT_FALSE(user_of_message(id.substr(0, 26)));
+  EXPECT_FALSE(user_of_message(id.substr(0, 27)));
+  EXPECT_FALSE(user_of_message(id + "x"));
+  EXPECT_FALSE(user_of_message(id.substr(0, 27) + "-5"));
+  EXPECT_FALSE(user_of_message(id.substr(0, 27) + "0101"));
+  EXPECT_FALSE(user_of_message(id.substr(0, 27) + "2147483648"));
+  EXPECT_FALSE(user_of_message("I" + id.substr(1)));
+}
+
+TEST(Message, blank_is_white_space_alone) {
+  EXPECT_TRUE(is_blank(""));
+  EXPECT_TRUE(is_blank(" \t\n\r"));
+  EXPECT_FALSE(is_blank(" a "));
+}
+
+}  // namespace
+}  // namespace penstock::core

@@ -1,0 +1,56 @@
+#include "core/gateway/message.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace penstock::core {
+namespace {
+
+// Crockford's: no letter that looks like a digit.
+constexpr std::string_view kAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+constexpr std::size_t kTimeLetters = 10;    // 48 bits of milliseconds, and two that are zero
+constexpr std::size_t kChanceLetters = 16;  // 80 bits
+constexpr std::size_t kLetters = kTimeLetters + kChanceLetters;
+
+template <class Number>
+void put_letters(std::string& out, Number value, std::size_t letters) {
+  for (std::size_t i = letters; i-- > 0;) {
+    out.push_back(kAlphabet[static_cast<std::size_t>(value >> (5 * i)) & 31]);
+  }
+}
+
+}  // namespace
+
+// The characters of Java's String.isBlank that one byte holds.
+bool is_blank(std::string_view message) noexcept {
+  return std::ranges::all_of(message, [](char c) {
+    return c == ' ' || (c >= '\t' && c <= '\r') || (c >= '\x1c' && c <= '\x1f');
+  });
+}
+
+ItemId make_message_id(Instant now, UserId user, std::uint64_t chance, std::uint16_t more_chance) {
+  __extension__ using Wide = unsigned __int128;
+  std::string out;
+  out.reserve(kLetters + 12);
+  put_letters(out, static_cast<std::uint64_t>(std::max<std::int64_t>(to_epoch_millis(now), 0)),
+              kTimeLetters);
+  put_letters(out, static_cast<Wide>(chance) << 16 | more_chance, kChanceLetters);
+  out.push_back('-');
+  out += std::to_string(user.raw);
+  return ItemId::trusted(std::move(out));
+}
+
+std::optional<UserId> user_of_message(std::string_view id) noexcept {
+  if (id.size() < kLetters + 2 || id[kLetters] != '-') return std::nullopt;
+  if (id.substr(0, kLetters).find_first_not_of(kAlphabet) != id.npos) return std::nullopt;
+  const std::string_view digits = id.substr(kLetters + 1);
+  if (digits.size() > 1 && digits.front() == '0') return std::nullopt;
+  UserId user;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), user.raw);
+  if (error != std::errc{} || end != digits.data() + digits.size() || user.raw < 0) {
+    return std::nullopt;
+  }
+  return user;
+}
+
+}  // namespace penstock::core

@@ -1,0 +1,48 @@
+// One text message on its way through the gateway. Plain data and pure rules.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "core/dispatch/item_call.h"
+#include "core/gateway/quota.h"
+#include "core/gateway/sms.h"
+
+namespace penstock::core {
+
+// What a caller asks: send this for that user.
+struct SendCall {
+  UserId user;
+  std::string message;  // UTF-8, not blank
+  SmsSize size;
+  std::string key;  // idempotencyKey; empty = none. Written as ids are
+  BodyDigest digest{};
+};
+
+// A key is remembered this long after its message was accepted.
+inline constexpr Millis kKeyTerm = std::chrono::hours{24};
+
+// What a message counts against the quota of its user.
+enum class MessageCost : std::uint8_t { message, segments };
+
+constexpr std::int64_t cost_of(const SmsSize& size, MessageCost cost) noexcept {
+  return cost == MessageCost::segments ? size.segments : 1;
+}
+
+// Whether there is nothing but white space in it.
+bool is_blank(std::string_view message) noexcept;
+
+// 26 characters of time and chance, and the user: `01JD3Y5ZK8…-101`. Sorts by time; unique as far
+// as `chance` is, in one millisecond.
+ItemId make_message_id(Instant now, UserId user, std::uint64_t chance, std::uint16_t more_chance);
+
+// Whose message it is; none when this is no id of a message.
+std::optional<UserId> user_of_message(std::string_view id) noexcept;
+
+}  // namespace penstock::core

@@ -1,0 +1,83 @@
+#include "front/http/gateway_answers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace penstock::front {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr Instant kNow{Seconds{1'700'000'000}};
+
+std::string header(const Response& response, std::string_view name) {
+  for (const Header& each : response.headers) {
+    if (each.first == name) return each.second;
+  }
+  return {};
+}
+
+Response answer(ErrorKind kind, GatewaySentences sentences = {}) {
+  return gateway_error(sentences, {.kind = kind, .what = "because \"x\""}, "r-1", kNow);
+}
+
+TEST(GatewayAnswers, each_kind_of_error_has_its_sentence_and_status) {
+  const struct {
+    ErrorKind kind;
+    int status;
+    std::string_view sentence;
+  } expected[] = {{ErrorKind::invalid, 400, "Missing/Invalid Arguments"},
+                  {ErrorKind::not_found, 404, "User Not Found"},
+                  {ErrorKind::conflict, 409, "Idempotency Key Conflict"},
+                  {ErrorKind::limited, 429, "Rate Limit Exceeded"},
+                  {ErrorKind::overloaded, 503, "Service Unavailable"},
+                  {ErrorKind::unavailable, 503, "Store Down : Service Unavailable"},
+                  {ErrorKind::timeout, 503, "Store Down : Service Unavailable"}};
+  for (const auto& [kind, status, sentence] : expected) {
+    const Response response = answer(kind);
+    EXPECT_EQ(response.status, status);
+    EXPECT_THAT(response.body, HasSubstr("\"message\":\"" + std::string(sentence) + "\""));
+    EXPECT_THAT(response.body, HasSubstr(R"("detail":"because \"x\""})"));
+    EXPECT_EQ(header(response, "Retry-After").empty(), status != 429 && status != 503);
+  }
+}
+
+TEST(GatewayAnswers, names_the_store_that_is_away) {
+  EXPECT_THAT(
+      answer(ErrorKind::unavailable, {.store_down = "Postgres Down : Service Unavailable"}).body,
+      HasSubstr("\"message\":\"Postgres Down : Service Unavailable\""));
+}
+
+TEST(GatewayAnswers, what_is_wrong_with_our_own_bytes_is_not_told) {
+  const Response response = answer(ErrorKind::corrupt);
+  EXPECT_EQ(response.status, 500);
+  EXPECT_THAT(response.body, HasSubstr("\"message\":\"Internal Server Error\""));
+  EXPECT_THAT(response.body, Not(HasSubstr("because")));
+}
+
+TEST(GatewayAnswers, a_limited_message_says_when_to_come_again) {
+  const auto error =
+      refusal_of({.result = store::SendResult::limited, .retry_after = Micros{1'000'001}});
+  ASSERT_TRUE(error);
+  EXPECT_EQ(header(gateway_error({}, *error, "r", kNow), "Retry-After"), "2");
+  wire::JsonWriter out;
+  encode_send_entry(
+      out, 5, store::Sent{.result = store::SendResult::limited, .retry_after = Micros{1'000'001}},
+      {});
+  EXPECT_EQ(out.str(), R"({"userId":5,"status":429,"message":"Rate Limit Exceeded",)"
+                       R"("detail":"the window of this user is used up","retryAfter":2})");
+}
+
+TEST(GatewayAnswers, only_what_was_sent_is_no_refusal) {
+  EXPECT_FALSE(refusal_of({.result = store::SendResult::sent}));
+  EXPECT_FALSE(refusal_of({.result = store::SendResult::repeated}));
+  EXPECT_EQ(refusal_of({.result = store::SendResult::different})->kind, ErrorKind::conflict);
+  EXPECT_EQ(refusal_of({.result = store::SendResult::never})->kind, ErrorKind::invalid);
+  EXPECT_EQ(refusal_of({.result = store::SendResult::unknown_user})->kind, ErrorKind::not_found);
+}
+
+}  // namespace
+}  // namespace penstock::front

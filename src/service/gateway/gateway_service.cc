@@ -1,0 +1,283 @@
+#include "service/gateway/gateway_service.h"
+
+#include <utility>
+
+#include "base/rng.h"
+
+namespace penstock::service {
+namespace {
+
+constexpr std::size_t kReaderThreads = 2;
+constexpr std::size_t kReadsMax = 4'096;    // waiting reads: under a second of work
+constexpr std::size_t kForgetRows = 1'000;  // in one step: some 20 ms
+
+Error queue_full() {
+  return {.kind = ErrorKind::overloaded, .what = "too many messages are waiting; try again"};
+}
+
+Error no_such_user(core::UserId user) {
+  return {.kind = ErrorKind::not_found,
+          .what = "there is no config of user " + std::to_string(user.raw)};
+}
+
+Error no_such_message(const ItemId& id) {
+  return {.kind = ErrorKind::not_found, .what = "there is no message " + id.str()};
+}
+
+runtime::Counter& outcome(runtime::Metrics& metrics, std::string name) {
+  return metrics.counter("gateway_messages_total", "Attempts to send by what came of them",
+                         {{"outcome", std::move(name)}});
+}
+
+}  // namespace
+
+GatewayService::Counters::Counters(runtime::Metrics& metrics)
+    : sent(outcome(metrics, "sent")),
+      repeated(outcome(metrics, "repeated")),
+      limited(outcome(metrics, "limited")),
+      conflict(outcome(metrics, "conflict")),
+      unknown_user(outcome(metrics, "unknown_user")),
+      failed(outcome(metrics, "failed")) {}
+
+GatewayService::GatewayService(GatewayOptions options, GatewayPorts ports, Log& log,
+                               runtime::Metrics& metrics)
+    : options_(options),
+      ports_(std::move(ports)),
+      log_(log),
+      counters_(metrics),
+      uncounted_(metrics.counter("gateway_usage_uncounted_total",
+                                 "Refused attempts that analytics had no room for")),
+      batch_size_(metrics.histogram("penstock_gateway_batch_size",
+                                    "Messages decided by one step of the store",
+                                    {1, 4, 16, 64, 256, 1'024, 4'096, 10'000})),
+      usage_(ports_.quotas),
+      readers_({.name = "gateway-read", .threads = kReaderThreads, .queue_max = kReadsMax}),
+      batcher_({.name = "gateway-send",
+                .workers = options_.writers,
+                .join_min = options_.join_min,
+                .queue_max = options_.queue_max,
+                .batch_max = options_.batch_max},
+               [this](std::span<store::Send> sends) { return execute(sends); }),
+      usage_ticker_("gateway-usage", options_.usage_interval,
+                    [this](const auto&) { flush_usage(); }),
+      retention_ticker_("gateway-prune", options_.retention_interval,
+                        [this](const auto& should_stop) { forget_old(should_stop); }) {
+  metrics.gauge_function("penstock_gateway_waiting", "Messages waiting to be written",
+                         [this] { return static_cast<double>(batcher_.waiting()); });
+}
+
+void GatewayService::stop() {
+  retention_ticker_.stop();
+  usage_ticker_.stop();
+  batcher_.stop();
+  readers_.stop();
+  flush_usage();
+}
+
+// A bijection of a number that is never drawn twice: unique in this life, and among lives as far as
+// their seeds are.
+ItemId GatewayService::next_id(core::UserId user, Instant now) {
+  const std::uint64_t number = drawn_.fetch_add(1, std::memory_order_relaxed);
+  return core::make_message_id(now, user, mix64(options_.seed + number),
+                               static_cast<std::uint16_t>(mix64(options_.seed)));
+}
+
+void GatewayService::send(std::vector<core::SendCall> calls,
+                          std::move_only_function<void(Answers)> done) {
+  if (calls.empty()) return done({});
+  const Instant now = ports_.clock.now();
+  std::vector<store::Send> sends;
+  sends.reserve(calls.size());
+  for (core::SendCall& call : calls) {
+    ItemId id = next_id(call.user, now);
+    std::string context = ports_.context(call, id, now);
+    sends.push_back({.user = call.user,
+                     .cost = core::cost_of(call.size, options_.cost),
+                     .id = std::move(id),
+                     .key = std::move(call.key),
+                     .digest = call.digest,
+                     .context = std::move(context)});
+  }
+  const std::size_t count = sends.size();
+  decltype(batcher_)::Done answer = std::move(done);
+  if (!batcher_.submit(std::move(sends), std::move(answer))) {
+    // NOLINTNEXTLINE(bugprone-use-after-move): a refused submit has taken nothing.
+    answer(Answers(count, std::unexpected(queue_full())));
+  }
+}
+
+GatewayService::Answers GatewayService::execute(std::span<store::Send> sends) {
+  batch_size_.observe(static_cast<double>(sends.size()));
+  Answers answers = ports_.quotas.send(sends, std::nullopt);
+  const Instant now = ports_.clock.now();
+  bool news = false;
+  for (std::size_t i = 0; i < sends.size(); ++i) {
+    count(sends[i], answers[i], now);
+    news |= answers[i] && answers[i]->result == store::SendResult::sent;
+  }
+  if (news) ports_.wake();
+  return answers;
+}
+
+void GatewayService::count(const store::Send& send, const Result<store::Sent>& answer,
+                           Instant now) {
+  const auto note = [&](const store::UsageCounts& counts) {
+    if (!usage_.add(send.user, now, counts)) uncounted_.add();
+  };
+  if (!answer) {
+    counters_.failed.add();
+    return note({.failed = 1});
+  }
+  switch (answer->result) {
+    case store::SendResult::sent:
+      return counters_.sent.add();
+    case store::SendResult::repeated:
+      return counters_.repeated.add();
+    case store::SendResult::different:
+      return counters_.conflict.add();
+    case store::SendResult::unknown_user:  // nobody's usage: anyone could make up users
+      return counters_.unknown_user.add();
+    case store::SendResult::limited:
+    case store::SendResult::never:
+      counters_.limited.add();
+      return note({.limited = 1});
+  }
+}
+
+template <class T, class Work>
+void GatewayService::read(Done<T> done, Work work) {
+  auto shared_done = std::make_shared<Done<T>>(std::move(done));
+  const bool taken =
+      readers_.submit([shared_done, work = std::move(work)]() mutable { (*shared_done)(work()); });
+  if (!taken) (*shared_done)(std::unexpected(queue_full()));
+}
+
+void GatewayService::put_config(core::UserId user, core::QuotaRule rule, std::string request_id,
+                                Done<core::Quota> done) {
+  read<core::Quota>(
+      std::move(done),
+      [this, user, rule, request_id = std::move(request_id)]() -> Result<core::Quota> {
+        if (Result<void> made = make_item_type(); !made) return std::unexpected(made.error());
+        Result<core::Quota> quota = ports_.quotas.put(user, rule, std::nullopt);
+        if (quota) {
+          log_.info("gateway.config_changed", {{"request_id", request_id},
+                                               {"user_id", user.raw},
+                                               {"rate_limit", rule.rate_limit},
+                                               {"window_minutes", rule.window.count()}});
+        }
+        return quota;
+      });
+}
+
+Result<void> GatewayService::make_item_type() {
+  if (type_is_there_) return {};
+  const auto known = ports_.types.find(store::message_item_type());
+  if (!known) return std::unexpected(known.error());
+  if (!*known) {
+    core::ItemTypeSettings settings;
+    settings.jitter_window = Millis{0};  // messages go at once, in the order in which they came
+    const auto made = ports_.types.put(store::message_item_type(), 0, settings, std::nullopt);
+    // A conflict: another node was faster.
+    if (!made && made.error().kind != ErrorKind::conflict) return std::unexpected(made.error());
+    if (made) log_.info("gateway.type_made", {{"item_type", "SMS"}, {"provider", "log"}});
+  }
+  type_is_there_ = true;
+  return {};
+}
+
+void GatewayService::find_config(core::UserId user, Done<core::Quota> done) {
+  read<core::Quota>(std::move(done), [this, user]() -> Result<core::Quota> {
+    const Result<std::optional<core::Quota>> quota = ports_.quotas.find(user);
+    if (!quota) return std::unexpected(quota.error());
+    if (!*quota) return std::unexpected(no_such_user(user));
+    return **quota;
+  });
+}
+
+void GatewayService::remove_config(core::UserId user, std::string request_id, Done<void> done) {
+  read<void>(std::move(done), [this, user, request_id = std::move(request_id)]() -> Result<void> {
+    const Result<bool> removed = ports_.quotas.remove(user);
+    if (!removed) return std::unexpected(removed.error());
+    if (!*removed) return std::unexpected(no_such_user(user));
+    log_.info("gateway.config_removed", {{"request_id", request_id}, {"user_id", user.raw}});
+    return {};
+  });
+}
+
+Result<MessageView> GatewayService::view(const ItemId& id) {
+  const std::optional<core::UserId> user = core::user_of_message(id.str());
+  if (!user) return std::unexpected(no_such_message(id));
+  Result<std::optional<store::ItemView>> item = ports_.queue.find(store::message_item_type(), id);
+  if (!item) return std::unexpected(std::move(item.error()));
+  if (!*item) return std::unexpected(no_such_message(id));
+  const auto type = ports_.types.find(store::message_item_type());
+  if (!type) return std::unexpected(type.error());
+  MessageView view{.id = id, .user = *user, .item = std::move(**item)};
+  if (*type) view.provider = (*type)->settings.sink.type;
+  return view;
+}
+
+void GatewayService::find_message(ItemId id, Done<MessageView> done) {
+  read<MessageView>(std::move(done), [this, id = std::move(id)] { return view(id); });
+}
+
+// What is gathered here counts too: a client sees its own attempt at once. What other nodes have
+// gathered comes with their next write.
+Result<UsageBuckets> GatewayService::add_up(core::UserId user, const UsageRange& range) {
+  if (Result<void> flushed = usage_.flush(); !flushed) {
+    return std::unexpected(std::move(flushed.error()));
+  }
+  const auto minutes = static_cast<std::size_t>((range.to - range.from) / core::Minutes{1});
+  const Result<std::vector<store::UsagePoint>> points =
+      ports_.quotas.usage(user, range.from, range.to, minutes + 1);
+  if (!points) return std::unexpected(points.error());
+  UsageBuckets buckets;
+  for (const store::UsagePoint& point : *points) {
+    const auto since = point.minute.time_since_epoch();
+    const Instant begin{since - since % std::chrono::duration_cast<Micros>(range.bucket)};
+    if (buckets.empty() || buckets.back().minute != begin) {
+      buckets.push_back({.minute = begin, .counts = {}});
+    }
+    buckets.back().counts += point.counts;
+  }
+  return buckets;
+}
+
+void GatewayService::usage(core::UserId user, UsageRange range, Done<UsageBuckets> done) {
+  read<UsageBuckets>(std::move(done), [this, user, range] { return add_up(user, range); });
+}
+
+void GatewayService::top_limited(Instant from, Instant to, std::size_t limit,
+                                 Done<std::vector<store::LimitedUser>> done) {
+  read<std::vector<store::LimitedUser>>(
+      std::move(done), [this, from, to, limit]() -> Result<std::vector<store::LimitedUser>> {
+        if (Result<void> flushed = usage_.flush(); !flushed) {
+          return std::unexpected(std::move(flushed.error()));
+        }
+        return ports_.quotas.top_limited(from, to, limit);
+      });
+}
+
+void GatewayService::flush_usage() {
+  const Result<void> flushed = usage_.flush();
+  if (flushed) {
+    flush_failed_ = false;
+  } else if (!flush_failed_.exchange(true)) {
+    log_.warn("gateway.usage_not_written", {{"error", flushed.error().what}});
+  }
+}
+
+void GatewayService::forget_old(const std::function<bool()>& should_stop) {
+  const Instant now = ports_.clock.now();
+  while (!should_stop()) {
+    const Result<store::QuotaSweep> sweep =
+        ports_.quotas.forget(now - core::kKeyTerm, now - options_.usage_retention, kForgetRows);
+    if (!sweep) {
+      log_.warn("gateway.forget_failed", {{"error", sweep.error().what}});
+      return;
+    }
+    if (!sweep->more) return;
+  }
+}
+
+}  // namespace penstock::service

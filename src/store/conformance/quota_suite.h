@@ -1,0 +1,6 @@
+// All suites of quota stores: include this once in `<backend>_quota_conformance.cc`.
+#pragma once
+
+#include "store/conformance/quota_differential.h"
+#include "store/conformance/quota_properties.h"
+#include "store/conformance/quota_rules.h"

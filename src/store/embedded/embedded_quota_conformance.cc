@@ -1,0 +1,20 @@
+// The embedded backend under the suites of quota stores.
+#include <gtest/gtest.h>
+
+#include "store/conformance/quota_suite.h"
+#include "store/embedded/test_harness.h"
+
+namespace penstock::store::conformance {
+namespace {
+
+const auto kDurable = testing::Values(Subject{"durable", fresh_durable});
+// Thousands of steps: the same decisions without waiting for the disk.
+const auto kRelaxed = testing::Values(Subject{"relaxed", fresh_relaxed});
+
+INSTANTIATE_TEST_SUITE_P(Embedded, QuotaSuite, kDurable, name_of);
+INSTANTIATE_TEST_SUITE_P(Embedded, QuotaDifferentialSuite, kRelaxed, name_of);
+INSTANTIATE_TEST_SUITE_P(Embedded, QuotaConcurrencySuite, kDurable, name_of);
+INSTANTIATE_TEST_SUITE_P(Embedded, QuotaPropertySuite, kRelaxed, name_of);
+
+}  // namespace
+}  // namespace penstock::store::conformance

@@ -1,0 +1,226 @@
+#include "store/embedded/embedded_quotas.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <tuple>
+#include <utility>
+
+#include "store/embedded/cursor.h"
+#include "store/embedded/quota_batch.h"
+
+namespace penstock::store::embedded {
+namespace {
+
+// What the quota still holds of a minute goes to its row.
+Result<void> move_out(const Engine::View& view, QuotaWrites& writes, UserId user,
+                      const QuotaRecord& record) {
+  if (record.sent == 0) return {};
+  Result<UsageCounts> counts = read_usage(view, user, record.minute);
+  if (!counts) return std::unexpected(std::move(counts.error()));
+  counts->sent += record.sent;
+  writes.put_usage(user, record.minute, *counts);
+  return {};
+}
+
+Result<std::vector<UsagePoint>> moved_usage(const Engine::View& view, UserId user, Instant from,
+                                            Instant to, std::size_t limit) {
+  std::vector<UsagePoint> points;
+  Cursor rows(view, Family::gateway_log, usage_key(user, from), usage_key(user, to));
+  for (; rows.valid() && points.size() < limit; rows.next()) {
+    const Result<UsagePlace> place = decode_usage_key(rows.key());
+    if (!place) return std::unexpected(view.in_folder(place.error()));
+    const Result<UsageCounts> counts = decode_usage(rows.value());
+    if (!counts) return std::unexpected(view.in_folder(counts.error()));
+    points.push_back({.minute = place->minute, .counts = *counts});
+  }
+  if (Result<void> read = rows.status(); !read) return std::unexpected(std::move(read.error()));
+  return points;
+}
+
+void add_running(std::vector<UsagePoint>& points, const QuotaRecord& record) {
+  const auto place = std::ranges::lower_bound(points, record.minute, {}, &UsagePoint::minute);
+  if (place != points.end() && place->minute == record.minute) {
+    place->counts.sent += record.sent;
+  } else {
+    points.insert(place, {.minute = record.minute, .counts = {.sent = record.sent}});
+  }
+}
+
+}  // namespace
+
+Result<Quota> EmbeddedQuotas::put(UserId user, const QuotaRule& rule, std::optional<Instant> now) {
+  const std::lock_guard lock(writer_.mutex);
+  if (Result<void> ready = writer_.ready(); !ready) return std::unexpected(ready.error());
+  const Result<Engine::View> view = writer_.engine.view();
+  if (!view) return std::unexpected(view.error());
+  const Result<std::optional<QuotaRecord>> known = read_quota(*view, user);
+  if (!known) return std::unexpected(known.error());
+  QuotaRecord record = known->value_or(QuotaRecord{});
+  record.quota = core::begin_quota(rule, at(now));
+  rocksdb::WriteBatch batch;
+  QuotaWrites writes(*view, batch);
+  writes.put_quota(user, record);
+  if (Result<void> status = writes.status(); !status) return std::unexpected(status.error());
+  if (Result<void> written = writer_.engine.commit(batch); !written) {
+    return std::unexpected(std::move(written.error()));
+  }
+  return record.quota;
+}
+
+Result<std::optional<Quota>> EmbeddedQuotas::find(UserId user) {
+  const Result<Engine::View> view = writer_.engine.view();
+  if (!view) return std::unexpected(view.error());
+  const Result<std::optional<QuotaRecord>> record = read_quota(*view, user);
+  if (!record) return std::unexpected(record.error());
+  if (!*record) return std::nullopt;
+  return (*record)->quota;
+}
+
+Result<bool> EmbeddedQuotas::remove(UserId user) {
+  const std::lock_guard lock(writer_.mutex);
+  if (Result<void> ready = writer_.ready(); !ready) return std::unexpected(ready.error());
+  const Result<Engine::View> view = writer_.engine.view();
+  if (!view) return std::unexpected(view.error());
+  const Result<std::optional<QuotaRecord>> record = read_quota(*view, user);
+  if (!record) return std::unexpected(record.error());
+  if (!*record) return false;
+  rocksdb::WriteBatch batch;
+  QuotaWrites writes(*view, batch);
+  if (Result<void> moved = move_out(*view, writes, user, **record); !moved) {
+    return std::unexpected(std::move(moved.error()));
+  }
+  writes.remove(Family::gateway_quota, quota_key(user));
+  if (Result<void> status = writes.status(); !status) return std::unexpected(status.error());
+  if (Result<void> written = writer_.engine.commit(batch); !written) {
+    return std::unexpected(std::move(written.error()));
+  }
+  return true;
+}
+
+std::vector<Result<Sent>> EmbeddedQuotas::send(std::span<const Send> sends,
+                                               std::optional<Instant> now) {
+  const std::lock_guard lock(writer_.mutex);
+  // A store that cannot write still knows who is limited; the commit refuses the rest.
+  std::ignore = writer_.ready();
+  return QuotaBatch(writer_, enqueue_, sends, at(now)).run();
+}
+
+Result<void> EmbeddedQuotas::record(std::span<const UsageDelta> deltas) {
+  if (deltas.empty()) return {};
+  const std::lock_guard lock(writer_.mutex);
+  if (Result<void> ready = writer_.ready(); !ready) return ready;
+  const Result<Engine::View> view = writer_.engine.view();
+  if (!view) return std::unexpected(view.error());
+  std::map<std::pair<UserId, Instant>, UsageCounts> minutes;
+  for (const UsageDelta& delta : deltas) {
+    const Instant minute = minute_of(delta.minute);
+    const auto [found, added] = minutes.try_emplace({delta.user, minute});
+    if (added) {
+      const Result<UsageCounts> counts = read_usage(*view, delta.user, minute);
+      if (!counts) return std::unexpected(counts.error());
+      found->second = *counts;
+    }
+    found->second += delta.counts;
+  }
+  rocksdb::WriteBatch batch;
+  QuotaWrites writes(*view, batch);
+  for (const auto& [place, counts] : minutes) writes.put_usage(place.first, place.second, counts);
+  if (Result<void> status = writes.status(); !status) return status;
+  return writer_.engine.commit(batch);
+}
+
+// A message may move the running minute while the rows are read: then they are read again.
+Result<std::vector<UsagePoint>> EmbeddedQuotas::usage(UserId user, Instant from, Instant to,
+                                                      std::size_t limit) {
+  const Result<Engine::View> view = writer_.engine.view();
+  if (!view) return std::unexpected(view.error());
+  const auto stamp = [](const std::optional<QuotaRecord>& record) {
+    return record && record->sent > 0 ? std::optional(record->minute) : std::nullopt;
+  };
+  Result<std::optional<QuotaRecord>> before = read_quota(*view, user);
+  for (;;) {
+    if (!before) return std::unexpected(std::move(before.error()));
+    Result<std::vector<UsagePoint>> points = moved_usage(*view, user, minute_of(from), to, limit);
+    if (!points) return points;
+    Result<std::optional<QuotaRecord>> after = read_quota(*view, user);
+    if (!after) return std::unexpected(std::move(after.error()));
+    if (stamp(*before) != stamp(*after)) {
+      before = std::move(after);
+      continue;
+    }
+    if (const auto running = stamp(*after);
+        running && *running >= minute_of(from) && *running < to) {
+      add_running(*points, **after);
+      if (points->size() > limit) points->pop_back();
+    }
+    return points;
+  }
+}
+
+Result<std::vector<LimitedUser>> EmbeddedQuotas::top_limited(Instant from, Instant to,
+                                                             std::size_t limit) {
+  const Result<Engine::View> view = writer_.engine.view();
+  if (!view) return std::unexpected(view.error());
+  std::map<UserId, std::int64_t> limited;
+  Cursor rows(*view, Family::gateway_log, usage_time_key(minute_of(from)), usage_time_key(to));
+  for (; rows.valid(); rows.next()) {
+    const Result<UsagePlace> place = decode_usage_time_key(rows.key());
+    if (!place) return std::unexpected(view->in_folder(place.error()));
+    const Result<std::int64_t> count = decode_limited(rows.value());
+    if (!count) return std::unexpected(view->in_folder(count.error()));
+    if (*count > 0) limited[place->user] += *count;
+  }
+  if (Result<void> read = rows.status(); !read) return std::unexpected(std::move(read.error()));
+  std::vector<LimitedUser> users;
+  users.reserve(limited.size());
+  for (const auto& [user, count] : limited) users.push_back({.user = user, .limited = count});
+  const std::size_t kept = std::min(limit, users.size());
+  std::ranges::partial_sort(
+      users, users.begin() + static_cast<std::ptrdiff_t>(kept), {},
+      [](const LimitedUser& user) { return std::pair(-user.limited, user.user); });
+  users.resize(kept);
+  return users;
+}
+
+Result<QuotaSweep> EmbeddedQuotas::forget(Instant keys_before, Instant usage_before,
+                                          std::size_t limit) {
+  const std::lock_guard lock(writer_.mutex);
+  if (Result<void> ready = writer_.ready(); !ready) return std::unexpected(ready.error());
+  const Result<Engine::View> view = writer_.engine.view();
+  if (!view) return std::unexpected(view.error());
+  rocksdb::WriteBatch batch;
+  QuotaWrites writes(*view, batch);
+  std::size_t keys = 0;
+  Cursor times(*view, Family::gateway_log, std::string(1, kKeyTimeTag),
+               key_time_key(keys_before, UserId{}, {}));
+  for (; times.valid() && keys < limit; times.next(), ++keys) {
+    const Result<KeyPlace> place = decode_key_time_key(times.key());
+    if (!place) return std::unexpected(view->in_folder(place.error()));
+    const std::string row = send_key(place->user, place->key);
+    const Result<std::optional<KeyRecord>> key = read_key(*view, row);
+    if (!key) return std::unexpected(key.error());
+    // It may have been taken again since.
+    if (*key && (*key)->at == place->at) writes.remove(Family::gateway_log, row);
+    writes.remove(Family::gateway_log, times.key());
+  }
+  if (Result<void> read = times.status(); !read) return std::unexpected(std::move(read.error()));
+  std::size_t minutes = 0;
+  Cursor rows(*view, Family::gateway_log, std::string(1, kUsageTimeTag),
+              usage_time_key(usage_before));
+  for (; rows.valid() && minutes < limit; rows.next(), ++minutes) {
+    const Result<UsagePlace> place = decode_usage_time_key(rows.key());
+    if (!place) return std::unexpected(view->in_folder(place.error()));
+    writes.remove(Family::gateway_log, usage_key(place->user, place->minute));
+    writes.remove(Family::gateway_log, rows.key());
+  }
+  if (Result<void> read = rows.status(); !read) return std::unexpected(std::move(read.error()));
+  if (keys + minutes == 0) return QuotaSweep{};
+  if (Result<void> status = writes.status(); !status) return std::unexpected(status.error());
+  if (Result<void> written = writer_.engine.commit(batch); !written) {
+    return std::unexpected(std::move(written.error()));
+  }
+  return QuotaSweep{.gone = keys + minutes, .more = keys == limit || minutes == limit};
+}
+
+}  // namespace penstock::store::embedded

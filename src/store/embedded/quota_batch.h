@@ -1,0 +1,83 @@
+// One call of QuotaStore::send(): decides each message in order against what its user has left, and
+// writes those that are taken with their quotas, keys and counts in one atomic step. For the thread
+// that holds the writer's mutex; lives for one call.
+#pragma once
+
+#include <rocksdb/write_batch.h>
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "store/embedded/engine.h"
+#include "store/embedded/enqueue_batch.h"
+#include "store/embedded/quota_encoding.h"
+#include "store/embedded/writer.h"
+#include "store/quota_store.h"
+
+namespace penstock::store::embedded {
+
+// Gathers rows of the gateway's families; its users add up what is to be added first.
+class QuotaWrites {
+ public:
+  QuotaWrites(const Engine::View& view, rocksdb::WriteBatch& batch) : view_(view), batch_(batch) {}
+
+  void put(Family family, std::string_view key, std::string_view value);
+  void remove(Family family, std::string_view key);
+  void put_quota(UserId user, const QuotaRecord& record);
+  // Both rows of a minute.
+  void put_usage(UserId user, Instant minute, const UsageCounts& counts);
+  Result<void> status() const;
+
+ private:
+  const Engine::View& view_;
+  rocksdb::WriteBatch& batch_;
+  rocksdb::Status status_;  // the first that was not ok
+  std::string value_;
+};
+
+Result<std::optional<QuotaRecord>> read_quota(const Engine::View& view, UserId user);
+Result<std::optional<KeyRecord>> read_key(const Engine::View& view, std::string_view row);
+Result<UsageCounts> read_usage(const Engine::View& view, UserId user, Instant minute);
+
+class QuotaBatch {
+ public:
+  // All must outlive this.
+  QuotaBatch(Writer& writer, EnqueueBatch& enqueue, std::span<const Send> sends, Instant now)
+      : writer_(writer), enqueue_(enqueue), sends_(sends), now_(now), minute_(minute_of(now)) {}
+
+  std::vector<Result<Sent>> run();
+
+ private:
+  struct User {
+    std::optional<QuotaRecord> record;
+    bool changed = false;
+    std::optional<UsagePoint> moved;  // a minute that is over, with all that is known of it
+  };
+
+  Result<Sent> decide(const Engine::View& view, const Send& send);
+  Result<User*> user_of(const Engine::View& view, UserId user);
+  Result<std::optional<KeyRecord>*> key_of(const Engine::View& view, const Send& send);
+  Result<void> take(const Engine::View& view, const Send& send, User& user, const Quota& next);
+  Result<void> ride(const Engine::View& view, std::span<const Result<Enqueued>> items,
+                    rocksdb::WriteBatch& batch) const;
+
+  Writer& writer_;
+  EnqueueBatch& enqueue_;
+  const std::span<const Send> sends_;
+  const Instant now_;
+  const Instant minute_;
+  std::map<UserId, User> users_;  // ascending: their rows are written so
+  std::unordered_map<std::string, std::optional<KeyRecord>> keys_;  // by row
+  std::vector<const Send*> keyed_;                                  // taken, with a key
+  std::vector<NewItem> items_;
+};
+
+}  // namespace penstock::store::embedded

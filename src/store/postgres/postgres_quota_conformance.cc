@@ -1,0 +1,16 @@
+// The suites of quota stores on a real PostgreSQL: a fresh database for every case.
+#include "store/conformance/quota_suite.h"
+#include "store/postgres/testing/harness.h"
+
+namespace penstock::store::conformance {
+namespace {
+
+const auto kSubjects = testing::Values(Subject{"postgres", fresh_postgres});
+
+INSTANTIATE_TEST_SUITE_P(Postgres, QuotaSuite, kSubjects, name_of);
+INSTANTIATE_TEST_SUITE_P(Postgres, QuotaDifferentialSuite, kSubjects, name_of);
+INSTANTIATE_TEST_SUITE_P(Postgres, QuotaConcurrencySuite, kSubjects, name_of);
+INSTANTIATE_TEST_SUITE_P(Postgres, QuotaPropertySuite, kSubjects, name_of);
+
+}  // namespace
+}  // namespace penstock::store::conformance

@@ -1,0 +1,8 @@
+-- Caller: QuotaStore::put. Index: gateway_quota_pkey. Locks: the row. $4 null = database clock. Answers
+-- when the new window began.
+INSERT INTO penstock.gateway_quota AS q (user_id, rate_limit, window_min, used, refreshed_us)
+VALUES ($1::integer, $2::bigint, $3::bigint, 0, coalesce($4::bigint, penstock.epoch_us()))
+    ON CONFLICT (user_id) DO UPDATE
+   SET rate_limit = excluded.rate_limit, window_min = excluded.window_min, used = 0,
+       refreshed_us = excluded.refreshed_us
+RETURNING q.refreshed_us

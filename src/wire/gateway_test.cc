@@ -1,0 +1,84 @@
+#include "wire/gateway.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace penstock::wire {
+namespace {
+
+Result<QuotaCall> quota(std::string_view text) {
+  const auto document = parse_json(text);
+  if (!document) return std::unexpected(document.error());
+  return decode_quota_call(document->root());
+}
+
+Result<core::SendCall> send(std::string_view text) {
+  const auto document = parse_json(text);
+  if (!document) return std::unexpected(document.error());
+  return decode_send_call(document->root());
+}
+
+std::string wrong_field(const auto& result) { return result ? "nothing" : result.error().field; }
+
+TEST(GatewayWire, reads_a_config) {
+  const auto call = quota(R"({"userId":101,"rateLimit":10,"timeWindow":5})");
+  ASSERT_TRUE(call);
+  EXPECT_EQ(call->user.raw, 101);
+  EXPECT_EQ(call->rule, (core::QuotaRule{.rate_limit = 10, .window = core::Minutes{5}}));
+}
+
+TEST(GatewayWire, names_the_field_of_a_config_that_is_wrong) {
+  EXPECT_EQ(wrong_field(quota(R"({"rateLimit":10,"timeWindow":5})")), "userId");
+  EXPECT_EQ(wrong_field(quota(R"({"userId":"101","rateLimit":10,"timeWindow":5})")), "userId");
+  EXPECT_EQ(wrong_field(quota(R"({"userId":-1,"rateLimit":10,"timeWindow":5})")), "userId");
+  EXPECT_EQ(wrong_field(quota(R"({"userId":1,"rateLimit":0,"timeWindow":5})")), "rateLimit");
+  EXPECT_EQ(wrong_field(quota(R"({"userId":1,"rateLimit":1.5,"timeWindow":5})")), "rateLimit");
+  EXPECT_EQ(wrong_field(quota(R"({"userId":1,"rateLimit":1,"timeWindow":0})")), "timeWindow");
+  EXPECT_EQ(wrong_field(quota(R"({"userId":1,"rateLimit":1})")), "timeWindow");
+  EXPECT_FALSE(quota("[]"));
+}
+
+TEST(GatewayWire, reads_a_message) {
+  const auto call = send(R"({"userId":101,"message":"Hello World","idempotencyKey":"k-1"})");
+  ASSERT_TRUE(call);
+  EXPECT_EQ(call->user.raw, 101);
+  EXPECT_EQ(call->message, "Hello World");
+  EXPECT_EQ(call->key, "k-1");
+  EXPECT_EQ(call->size.segments, 1);
+}
+
+TEST(GatewayWire, names_the_field_of_a_message_that_is_wrong) {
+  EXPECT_EQ(wrong_field(send(R"({"message":"x"})")), "userId");
+  EXPECT_EQ(wrong_field(send(R"({"userId":1})")), "message");
+  EXPECT_EQ(wrong_field(send(R"({"userId":1,"message":" \n"})")), "message");
+  EXPECT_EQ(wrong_field(send(R"({"userId":1,"message":5})")), "message");
+  EXPECT_EQ(wrong_field(send(R"({"userId":1,"message":"x","idempotencyKey":"a b"})")),
+            "idempotencyKey");
+  const std::string long_text(153 * 255 + 1, 'x');
+  EXPECT_EQ(wrong_field(send(R"({"userId":1,"message":")" + long_text + "\"}")), "message");
+  EXPECT_TRUE(send(R"({"userId":1,"message":")" + long_text.substr(1) + "\"}"));
+}
+
+TEST(GatewayWire, a_digest_tells_messages_apart) {
+  const auto digest = [](std::string_view text) { return send(text)->digest; };
+  EXPECT_EQ(digest(R"({"userId":1,"message":"a"})"), digest(R"({"message":"a", "userId":1})"));
+  EXPECT_NE(digest(R"({"userId":1,"message":"a"})"), digest(R"({"userId":1,"message":"b"})"));
+  EXPECT_NE(digest(R"({"userId":1,"message":"a"})"), digest(R"({"userId":2,"message":"a"})"));
+}
+
+TEST(GatewayWire, a_context_reads_back_as_the_line_of_the_log) {
+  const auto call = send(R"({"userId":101,"message":"Grüße \"😀\"\n"})");
+  ASSERT_TRUE(call);
+  const std::string context =
+      encode_message_context(*call, ItemId::trusted("m-1"), Instant{Seconds{1'700'000'000}});
+  EXPECT_EQ(context,
+            "{\"messageId\":\"m-1\",\"userId\":101,\"message\":\"Grüße \\\"😀\\\"\\n\","
+            "\"encoding\":\"UCS-2\",\"segments\":1,\"acceptedAt\":\"2023-11-14T22:13:20.000Z\"}");
+  EXPECT_EQ(message_line(context), "101: Grüße \"😀\"\n");
+  EXPECT_FALSE(message_line("{}"));
+  EXPECT_FALSE(message_line("nonsense"));
+}
+
+}  // namespace
+}  // namespace penstock::wire

@@ -1,0 +1,295 @@
+"""The gateway by the real daemon: its contract, limits under concurrency, idempotency, and what a crash leaves."""
+import collections
+import concurrent.futures
+import http.client
+import json
+import random
+import re
+import threading
+
+import pytest
+from conftest import wait_until
+from dispatch_nodes import downstream, node, nodes, postgres
+
+__all__ = ["downstream", "node", "nodes", "postgres"]  # fixtures
+
+SMS = "/admin/dispatch/types/SMS"
+
+
+def put_config(node, user=101, limit=10, window=5):
+    answer = node.post("/api/config", {"userId": user, "rateLimit": limit, "timeWindow": window})
+    assert answer.status == 200, answer.body
+    return answer.json()
+
+
+def config(node, user=101):
+    answer = node.get(f"/api/config/{user}")
+    assert answer.status == 200, answer.body
+    return answer.json()
+
+
+def send(node, user=101, message="Hello World", **more):
+    return node.post("/api/send", {"userId": user, "message": message, **more})
+
+
+def message(node, message_id):
+    answer = node.get(f"/api/messages/{message_id}")
+    assert answer.status == 200, answer.body
+    return answer.json()
+
+
+def wait_sent(node, message_id):
+    wait_until(lambda: message(node, message_id)["status"] == "SENT", 30, "the message")
+
+
+def test_contract(node):
+    made = put_config(node, limit=2)
+    assert {k: made[k] for k in ("userId", "rateLimit", "timeWindow", "currentCount")} == \
+        {"userId": 101, "rateLimit": 2, "timeWindow": 5, "currentCount": 0}
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", made["lastRefreshTime"])
+    assert config(node) == made
+    answer = send(node)
+    assert answer.status == 200
+    body = answer.json()
+    assert body["message"] == "Message Sent Successfully" and set(body) == {"message", "messageId"}
+    assert send(node).status == 200
+    assert config(node)["currentCount"] == 2
+    limited = send(node)
+    assert limited.status == 429 and limited.json()["message"] == "Rate Limit Exceeded"
+    assert 1 <= int(limited.headers["Retry-After"]) <= 300
+    assert config(node)["currentCount"] == 2
+    unknown = send(node, user=7)
+    assert unknown.status == 404 and unknown.json()["message"] == "User Not Found"
+    # A changed config begins anew.
+    assert put_config(node, limit=3)["currentCount"] == 0
+    assert send(node).status == 200
+    assert node.request("DELETE", "/api/config/101").status == 204
+    assert send(node).status == 404
+    for path in ("/api/config/101", "/api/config/7"):
+        answer = node.get(path)
+        assert answer.status == 404 and answer.json()["message"] == "User Not Found"
+    assert node.request("DELETE", "/api/config/101").status == 404
+    wait_sent(node, body["messageId"])
+    shown = message(node, body["messageId"])
+    assert shown["userId"] == 101 and shown["provider"] == "log" and shown["attempts"] == 1 and shown["sentAt"]
+    wait_until(lambda: "SMS Sent: 101: Hello World" in node.log(), 30, "the line in the log")
+    unknown = node.get("/api/messages/p-1")
+    assert unknown.status == 404 and unknown.json()["message"] == "Message Not Found"
+
+
+@pytest.mark.parametrize("path, body, field", [
+    ("/api/config", {"rateLimit": 1, "timeWindow": 1}, "userId"),
+    ("/api/config", {"userId": -1, "rateLimit": 1, "timeWindow": 1}, "userId"),
+    ("/api/config", {"userId": 1, "rateLimit": 0, "timeWindow": 1}, "rateLimit"),
+    ("/api/config", {"userId": 1, "rateLimit": 1, "timeWindow": 0}, "timeWindow"),
+    ("/api/config", {"userId": 1, "rateLimit": "5", "timeWindow": 1}, "rateLimit"),
+    ("/api/config", "{", None),
+    ("/api/send", {"message": "x"}, "userId"),
+    ("/api/send", {"userId": 2147483648, "message": "x"}, "userId"),
+    ("/api/send", {"userId": 1}, "message"),
+    ("/api/send", {"userId": 1, "message": " \n"}, "message"),
+    ("/api/send", {"userId": 1, "message": "x", "idempotencyKey": "with space"}, "idempotencyKey"),
+    ("/api/send", "nonsense", None),
+    ("/api/send/batch", "{}", None),
+])
+def test_invalid_arguments(daemon, path, body, field):
+    answer = daemon.post(path, body)
+    assert answer.status == 400, answer.body
+    shown = answer.json()
+    assert shown["message"] == "Missing/Invalid Arguments" and shown["detail"]
+    assert shown.get("field") == field
+
+
+def test_config_needs_the_admin_token(start_daemon, tmp_path):
+    for name in ("admin", "api"):
+        (tmp_path / name).write_text(f"the-{name}-token\n")
+        (tmp_path / name).chmod(0o600)
+    daemon = start_daemon("--admin-token-file", str(tmp_path / "admin"), "--api-token-file", str(tmp_path / "api"))
+    admin, api = ({"Authorization": f"Bearer the-{name}-token"} for name in ("admin", "api"))
+    rule = {"userId": 1, "rateLimit": 1, "timeWindow": 1}
+    assert daemon.post("/api/config", rule).status == 401
+    assert daemon.post("/api/config", rule, api).status == 401
+    assert daemon.post("/api/config", rule, admin).status == 200
+    assert daemon.get("/api/config/1", api).status == 401
+    assert daemon.post("/api/send", {"userId": 1, "message": "x"}).status == 401
+    assert daemon.post("/api/send", {"userId": 1, "message": "x"}, api).status == 200
+
+
+def test_idempotency_key(nodes):
+    node = nodes.start()
+    put_config(node, limit=2)
+    first = send(node, idempotencyKey="k-1").json()
+    assert send(node, idempotencyKey="k-1").json() == first
+    assert config(node)["currentCount"] == 1
+    other = send(node, message="Another", idempotencyKey="k-1")
+    assert other.status == 409 and other.json()["field"] == "idempotencyKey"
+    assert send(node, message="Another").status == 200
+    assert send(node).status == 429
+    node.kill()
+    node = nodes.start()
+    assert send(node, idempotencyKey="k-1").json() == first, "though the window is used up, and after a crash"
+    assert config(node)["currentCount"] == 2
+
+
+def test_batch(node):
+    put_config(node, user=1, limit=2)
+    put_config(node, user=2, limit=5)
+    entries = [{"userId": 1, "message": "a"}, {"userId": 2, "message": "b"}, {"userId": 1, "message": ""},
+               {"userId": 3, "message": "c"}, {"userId": 1, "message": "d"}, {"userId": 1, "message": "e"},
+               {"message": "f"}]
+    for body, kind in ((json.dumps(entries), "application/json"),
+                       ("\n".join(map(json.dumps, entries)), "application/x-ndjson")):
+        put_config(node, user=1, limit=2)
+        answer = node.post("/api/send/batch", body, {"Content-Type": kind})
+        assert answer.status == 200, answer.body
+        results = answer.json()["results"]
+        assert [r["status"] for r in results] == [200, 200, 400, 404, 200, 429, 400]
+        assert [r["userId"] for r in results] == [1, 2, 1, 3, 1, 1, None]
+        assert len({r["messageId"] for r in results if r["status"] == 200}) == 3
+        assert results[0]["message"] == "Message Sent Successfully"
+        assert results[2]["field"] == "message" and results[5]["message"] == "Rate Limit Exceeded"
+        assert 1 <= results[5]["retryAfter"] <= 300
+    for result in results:
+        if result["status"] == 200:
+            wait_sent(node, result["messageId"])
+
+
+def test_segments_cost(start_daemon):
+    daemon = start_daemon(env={"PENSTOCK_GATEWAY_COST": "segments"})
+    put_config(daemon, limit=5)
+    assert send(daemon, message="x" * 160).status == 200
+    assert config(daemon)["currentCount"] == 1
+    assert send(daemon, message="ж" * 71).status == 200
+    assert config(daemon)["currentCount"] == 3
+    assert send(daemon, message="x" * 307).status == 429
+    assert send(daemon, message="x" * 306).status == 200
+    assert config(daemon)["currentCount"] == 5
+    never = send(daemon, message="x" * 160 * 6)
+    assert never.status == 400 and never.json()["field"] == "message"
+
+
+def test_http_provider_with_retries_and_redrive(daemon, downstream):
+    sink = {"type": "http", "url": downstream.url}
+    answer = daemon.request("PUT", SMS, json.dumps({"sink": sink, "jitterWindowMs": 0, "retryBackoffMs": 20,
+                                                    "maxDispatchRetries": 2}), {"Content-Type": "application/json"})
+    assert answer.status == 200, answer.body
+    put_config(daemon)
+    sent = send(daemon, message="Grüße").json()["messageId"]
+    wait_sent(daemon, sent)
+    got = json.loads(downstream.kept()[0]["body"])
+    assert got["itemId"] == sent and got["context"]["messageId"] == sent
+    assert got["context"]["userId"] == 101 and got["context"]["message"] == "Grüße"
+    assert downstream.kept()[0]["headers"]["idempotency-key"] == f"SMS:{sent}"
+    assert message(daemon, sent)["provider"] == "http"
+
+
+def test_limit_holds_under_concurrency(node):
+    put_config(node, limit=50, window=60)
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        statuses = collections.Counter(pool.map(lambda i: send(node, message=f"m{i}").status, range(300)))
+    assert statuses == {200: 50, 429: 250}
+    assert config(node)["currentCount"] == 50
+
+
+def test_exactly_one_wins_the_last_slot(node):
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        for user in range(10):
+            put_config(node, user=user, limit=1)
+            statuses = sorted(pool.map(lambda _, u=user: send(node, user=u).status, range(8)))
+            assert statuses == [200] + [429] * 7
+
+
+def test_analytics(node):
+    put_config(node, user=1, limit=2)
+    put_config(node, user=2, limit=1)
+    for user, count in ((1, 5), (2, 3)):
+        for _ in range(count):
+            send(node, user=user)
+
+    def total(user):
+        points = node.get(f"/api/analytics/usage?userId={user}").json()["points"]
+        return {k: sum(p[k] for p in points) for k in ("sent", "limited", "failed")}
+
+    assert total(1) == {"sent": 2, "limited": 3, "failed": 0}
+    assert total(2) == {"sent": 1, "limited": 2, "failed": 0}
+    points = node.get("/api/analytics/usage?userId=1&bucket=PT1H&from=2020-01-01T00:00:00Z").json()
+    assert points["field"] == "bucket", "too many points"
+    points = node.get("/api/analytics/usage?userId=1&bucket=P1D&from=2020-01-01T00:00:00Z").json()["points"]
+    assert sum(p["sent"] for p in points) == 2 and points[0]["at"].endswith("T00:00:00.000Z")
+    top = node.get("/api/analytics/top-limited").json()
+    assert top == [{"userId": 1, "limited": 3}, {"userId": 2, "limited": 2}]
+    assert node.get("/api/analytics/top-limited?limit=1").json() == top[:1]
+    for query, field in (("", "userId"), ("userId=x", "userId"), ("userId=1&bucket=PT30S", "bucket"),
+                         ("userId=1&from=yesterday", "from"),
+                         ("userId=1&from=2025-01-02T00:00:00Z&to=2025-01-01T00:00:00Z", "from")):
+        answer = node.get(f"/api/analytics/usage?{query}")
+        assert answer.status == 400 and answer.json()["field"] == field, query
+
+
+class Client(threading.Thread):
+    """Sends until the daemon goes away; keeps what was acknowledged."""
+
+    def __init__(self, node, users, seed):
+        super().__init__(daemon=True)
+        self.target, self.users, self.random = node, users, random.Random(seed)
+        self.acknowledged = []
+        self.first_answer = threading.Event()
+
+    def run(self):
+        connection = http.client.HTTPConnection(self.target.address, self.target.port, timeout=10)
+        try:
+            while True:
+                entries = [{"userId": self.random.choice(self.users), "message": f"m{self.random.random()}"}
+                           for _ in range(self.random.choice((1, 1, 5, 40)))]
+                connection.request("POST", "/api/send/batch", json.dumps(entries),
+                                   {"Content-Type": "application/json"})
+                for result in json.loads(connection.getresponse().read())["results"]:
+                    if result["status"] == 200:
+                        self.acknowledged.append((result["userId"], result["messageId"]))
+                self.first_answer.set()
+        except (OSError, http.client.HTTPException, ValueError):
+            pass  # the crash
+        finally:
+            connection.close()
+
+
+def test_kill_9_loses_no_message_and_never_exceeds_the_limit(nodes):
+    rounds, clients, limit = 6, 4, 400
+    users = list(range(8))
+    seed = random.randrange(1 << 32)
+    print(f"seed {seed}")
+    chance = random.Random(seed)
+    acknowledged = []
+    node = nodes.start()
+    for user in users:
+        put_config(node, user=user, limit=limit, window=600)
+    for number in range(rounds):
+        if number > 0:
+            node = nodes.start()
+        workers = [Client(node, users, chance.random()) for _ in range(clients)]
+        for worker in workers:
+            worker.start()
+        assert workers[0].first_answer.wait(20)
+        killer = threading.Timer(chance.uniform(0, 0.2), node.process.kill)
+        killer.start()
+        for worker in workers:
+            worker.join(30)
+            assert not worker.is_alive()
+        killer.join()
+        node.kill()
+        acknowledged += [each for worker in workers for each in worker.acknowledged]
+    node = nodes.start()
+    for _, message_id in chance.sample(acknowledged, min(len(acknowledged), 300)):
+        message(node, message_id)
+    counts = node.get("/api/v1/dispatch/SMS/summary").json()["counts"]
+    per_user = collections.Counter(user for user, _ in acknowledged)
+    assert len({message_id for _, message_id in acknowledged}) == len(acknowledged)
+    counted = 0
+    for user in users:
+        current = config(node, user)["currentCount"]
+        counted += current
+        assert per_user[user] <= current <= limit, user
+    assert sum(counts.values()) == counted, "every message that counts is there, and no other"
+    wait_until(lambda: node.get("/api/v1/dispatch/SMS/summary").json()["counts"]["DISPATCHED"] == counted, 60,
+               "the sender")
+    print(f"{len(acknowledged)} acknowledged, {counted} counted and stored, limit {limit * len(users)}")

@@ -46,6 +46,8 @@ std::optional<std::string> read_host(std::string_view text) {
     const auto address = parse_ip_address(text);
     if (!address || text.find('.') != text.npos || address->is_v4()) return std::nullopt;
     append_ip_address(host, *address);
+    // An IPv4 address in an IPv6 one, of the form that was given up long ago: nobody means it.
+    if (host.find('.') != host.npos) return std::nullopt;
     return host;
   }
   if (text.find(':') != text.npos) return std::nullopt;

@@ -79,6 +79,7 @@ TEST(HttpUrl, refuses_the_rest_and_says_why) {
       {"http://[fe80::1%25eth0]/", "host"},
       {"http://[::ffff:127.0.0.1]/", "host"},
       {"http://[::ffff:7f00:1]/", "host"},
+      {"http://[::33:441]/", "host"},
       {"http://[1.2.3.4]/", "host"},
   };
   for (const auto& [text, why] : bad) {

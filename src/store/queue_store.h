@@ -118,6 +118,22 @@ struct ItemView {
   std::vector<AuditEntry> audit;  // oldest first
 };
 
+struct DeadItem {
+  ItemId id;
+  Instant died{};
+  Instant scheduled{};
+  int attempts = 0;
+  std::string last_error;
+
+  friend bool operator==(const DeadItem&, const DeadItem&) = default;
+};
+
+// Where a page of dead items ends. The next one begins behind it.
+struct DeadPlace {
+  Instant died{};
+  ItemId id;
+};
+
 struct QueueSummary {
   std::array<std::uint64_t, core::kItemStates> counts{};  // by ItemState
   std::optional<Instant> oldest_due;                      // of the READY ones
@@ -157,6 +173,11 @@ class QueueStore {
 
   // Cheap whatever the number of items.
   virtual Result<QueueSummary> summary(const ItemType& type) = 0;
+
+  // Up to `limit` DEAD items, the newest first, then by id; from behind `after` on.
+  virtual Result<std::vector<DeadItem>> dead(const ItemType& type,
+                                             const std::optional<DeadPlace>& after,
+                                             std::size_t limit) = 0;
 
   // Forgets up to `limit` items that were settled before `before`, with context and audit; how many
   // went. Short: it holds nobody up.

@@ -9,6 +9,7 @@ from datetime import datetime, timezone
 import pytest
 
 from conftest import ROOT, clean_environment
+from payment_files import payment
 
 UI = ROOT / "ui"
 SECONDS_MAX = 300  # of one scenario; each takes a few on an idle machine
@@ -58,6 +59,18 @@ def test_the_kill_switch_and_the_pace_reach_the_daemon(page):
     run("dispatch", page)
 
 
+def test_dead_letters_are_listed_and_redriven(page):
+    run("dead", page)
+
+
+def test_a_held_payment_is_found_and_released(page):
+    run("payments", page)
+
+
+def test_a_users_limit_its_messages_and_its_usage(page):
+    run("messages", page)
+
+
 def test_the_first_paint_is_light(page):
     size = int(re.search(r"first paint: (\d+) bytes", run("weight", page)).group(1))
     assert size < 200 * 1024
@@ -99,4 +112,9 @@ def fill(daemon) -> None:
     answer = daemon.request("PUT", "/admin/dispatch/types/EMAIL",
                             json.dumps({"enabled": False, "maxPerSecond": 50, "sink": {"type": "log"}}))
     assert answer.status == 200, answer.body
+    for i in range(3):
+        post("/api/v1/payments", payment(f"pay-{i}"), 202)
+    post("/api/config", {"userId": 7, "rateLimit": 2, "timeWindow": 60})
+    for i in range(5):
+        daemon.post("/api/send", {"userId": 7, "message": "hello"})
     post("/api/v1/dispatch/EMAIL/batch", [{"itemId": f"m{i}", "scheduledTime": now, "context": {}} for i in range(300)])

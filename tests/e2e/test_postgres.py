@@ -142,6 +142,31 @@ def test_a_config_change_counts_on_every_node_within_a_second(start_node):
     assert time.monotonic() - changed < 1
 
 
+def test_a_preview_says_where_a_burst_then_lands(start_node):
+    node, other = start_node(), start_node()
+    node.put_config("burst", 10, "PT1S")
+
+    def used():
+        windows = other.get(f"/api/v1/windows?config=burst&from={instant(0)}&to={instant(3600)}").json()["windows"]
+        return {each["windowStart"]: each["used"] for each in windows}
+
+    def burst(first, count):
+        events = [{"eventId": f"b{first + i}", "configName": "burst", "requestedTime": instant(0)} for i in range(count)]
+        results = other.post("/api/v1/slots/batch", events).json()["results"]
+        return [result["scheduledTime"] for result in results]
+
+    burst(0, 25)
+    before = used()
+    preview = node.post("/api/v1/slots/preview", {"configName": "burst", "requestedTime": instant(0), "count": 42})
+    assert preview.status == 200, preview.body
+    said = preview.json()
+    assert used() == before, "a preview assigns nothing"
+    times = burst(25, 42)
+    grown = {start: count - before.get(start, 0) for start, count in used().items()}
+    assert said["placed"] == 42 and said["windowsUsed"] == sum(1 for count in grown.values() if count > 0)
+    assert said["firstScheduledTime"] <= min(times) and max(times) <= said["lastScheduledTime"]
+
+
 def test_a_flush_reaches_every_node(start_node):
     nodes = [start_node() for _ in range(2)]
     nodes[0].put_config()

@@ -4,7 +4,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { check, open, until, withPage } from "./browser.mjs";
 
-const VIEWS = ["overview", "timeline", "policies", "slot-configs", "keys", "dispatch"];
+const VIEWS = ["overview", "timeline", "policies", "slot-configs", "keys", "dispatch", "payments", "messages"];
 const CONTRAST = 4.5;
 
 /** Texts of the page whose colour is too near to what is behind them. */
@@ -46,6 +46,10 @@ export async function looks(url, folder) {
           await page.getByText("Loading…").waitFor({ state: "detached" });
           if (view === "timeline") await until("the strip", async () => Number(await page.locator(".strip").getAttribute("data-events")) > 0);
           if (view === "keys") await page.locator(".bars li").first().waitFor();
+          if (view === "messages") {
+            await page.getByRole("button", { name: "user 7" }).click();
+            await page.getByRole("img", { name: "Usage of user 7" }).waitFor();
+          }
           if (folder) await page.screenshot({ path: join(folder, `${view}-${width}-${theme}.png`), fullPage: true });
           const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
           check(wide <= 0, `${view} at ${width} px is ${wide} px too wide`);

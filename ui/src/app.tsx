@@ -7,6 +7,7 @@ import { type Theme, useTheme } from "./theme";
 import { Badge, Field, Problem } from "./ui";
 import { DispatchView } from "./views/dispatch";
 import { KeysView } from "./views/keys";
+import { MessagesView } from "./views/messages";
 import { OverviewView } from "./views/overview";
 import { PaymentsView } from "./views/payments";
 import { PoliciesView } from "./views/policies";
@@ -33,6 +34,7 @@ const VIEWS: View[] = [
   { id: "keys", title: "Keys", component: KeysView },
   { id: "dispatch", title: "Dispatch", component: DispatchView },
   { id: "payments", title: "Payments", component: PaymentsView, needs: "/api/v1/payments?limit=1" },
+  { id: "messages", title: "Messages", component: MessagesView, needs: "/api/analytics/top-limited?limit=1" },
 ];
 
 function place(): string {

@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { clock } from "./format";
-import { latest } from "./series";
+import { latest, lonely } from "./series";
 
 export interface ChartLine {
   label: string;
@@ -51,7 +51,8 @@ export function Chart(props: { label: string; times: number[]; range: number; li
             width: 1.75,
             dash: line.dashed ? [5, 4] : undefined,
             spanGaps: true,
-            points: { show: false },
+            // A value without neighbours makes no line: it is shown as a dot.
+            points: { show: true, size: 5, filter: (u: uPlot, series: number) => lonely(u.data[series] as (number | null)[]) },
             // Without a pointer over the chart, what is now.
             value: (u: uPlot, value: number | null, series: number, at: number | null) => show(at === null ? latest(u.data[series] as (number | null)[]) : value),
           })),

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { changes } from "./diff";
 import { count, isoMillis, number, perSecond, seconds } from "./format";
 import { colorOf, fills, type Palette, pan, SPAN_MAX, SPAN_MIN, tickStep, zoom } from "./heat";
-import { EventReader, HOUR, keep, latest, mean, rate, type Row } from "./series";
+import { EventReader, HOUR, keep, latest, lonely, mean, rate, type Row } from "./series";
+import { usageLines } from "./usage";
 
 const row = (t: number, ...c: number[]): Row => ({ t, c });
 
@@ -49,6 +50,18 @@ describe("series", () => {
     keep(rows, row(1000));
     keep(rows, row(HOUR + 500));
     expect(rows.map((each) => each.t)).toEqual([1000, HOUR + 500]);
+  });
+});
+
+describe("usage", () => {
+  it("has a zero for every time in which nothing happened", () => {
+    const points = [{ at: "1970-01-01T00:02:00Z", sent: 3, limited: 1, failed: 0 }];
+    expect(usageLines(points, 60_000, 240_000, 60_000)).toEqual({ times: [60, 120, 180], sent: [0, 3, 0], limited: [0, 1, 0], failed: [0, 0, 0] });
+    expect(usageLines(points, 180_000, 240_000, 60_000).sent).toEqual([0]);
+  });
+  it("shows a value that stands alone", () => {
+    expect(lonely([null, 5, null])).toEqual([1]);
+    expect(lonely([null, 5, 6])).toEqual([]);
   });
 });
 

@@ -66,6 +66,12 @@ export function level(rows: Row[], column: number): (number | null)[] {
   return rows.map((row) => row.c[column]);
 }
 
+/** The places of values that have none beside them. With gaps spanned, that is the only value there is. */
+export function lonely(values: (number | null)[]): number[] {
+  const places = values.flatMap((value, i) => (value === null ? [] : [i]));
+  return places.length === 1 ? places : [];
+}
+
 /** The last value there is, for a tile. */
 export function latest(values: (number | null)[]): number | null {
   for (let i = values.length - 1; i >= 0; --i) if (values[i] !== null) return values[i];

@@ -1,8 +1,7 @@
 // The small parts that all views are made of.
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { ApiError } from "./api";
-import type { Change } from "./diff";
 
 export function Panel(props: { title: string; aside?: ComponentChildren; children: ComponentChildren; class?: string }) {
   return (
@@ -53,66 +52,6 @@ export function Loading() {
   return <p class="quiet">Loading…</p>;
 }
 
-/** A dialog of the browser's own: focus stays in it and Escape closes it. */
-export function Dialog(props: { title: string; onClose: () => void; children: ComponentChildren; wide?: boolean }) {
-  const ref = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    const dialog = ref.current;
-    if (!dialog || dialog.open) return;
-    dialog.showModal();
-    // What one came for, not the button that closes it; of a question, the harmless answer.
-    dialog.querySelector<HTMLElement>("form input:enabled, form select, .actions button")?.focus();
-  }, []);
-  return (
-    <dialog ref={ref} class={props.wide ? "wide" : ""} aria-label={props.title} onClose={props.onClose}>
-      <header class="panel-head">
-        <h2>{props.title}</h2>
-        <button type="button" class="plain" aria-label="Close" onClick={() => ref.current?.close()}>
-          ✕
-        </button>
-      </header>
-      {props.children}
-    </dialog>
-  );
-}
-
-/** Asks before something is done, does it, and shows why it could not be. */
-export function Confirm(props: {
-  title: string;
-  action: string;
-  danger?: boolean;
-  onConfirm: () => Promise<unknown>;
-  onClose: () => void;
-  children: ComponentChildren;
-}) {
-  const [error, setError] = useState<unknown>();
-  const [busy, setBusy] = useState(false);
-  const go = async () => {
-    setBusy(true);
-    try {
-      await props.onConfirm();
-      props.onClose();
-    } catch (problem) {
-      setError(problem);
-      setBusy(false);
-    }
-  };
-  return (
-    <Dialog title={props.title} onClose={props.onClose}>
-      <div class="dialog-body">{props.children}</div>
-      <Problem error={error} />
-      <div class="actions">
-        <button type="button" onClick={props.onClose}>
-          Cancel
-        </button>
-        <button type="button" class={props.danger ? "danger" : "primary"} disabled={busy} onClick={go}>
-          {props.action}
-        </button>
-      </div>
-    </Dialog>
-  );
-}
-
 export function Switch(props: { on: boolean; label: string; onToggle: () => void; disabled?: boolean }) {
   return (
     <button
@@ -132,37 +71,6 @@ export function Switch(props: { on: boolean; label: string; onToggle: () => void
 
 export function Badge(props: { kind: "good" | "bad" | "warn" | "plain"; children: ComponentChildren }) {
   return <span class={`badge ${props.kind}`}>{props.children}</span>;
-}
-
-/** A versioned thing's past: each version with what it changed. */
-export function History(props: { entries: { at: string; title: string; changes: Change[] }[] }) {
-  if (props.entries.length === 0) return <p class="quiet">No change was recorded yet.</p>;
-  return (
-    <ol class="history">
-      {props.entries.map((entry) => (
-        <li key={entry.title + entry.at}>
-          <p>
-            <strong>{entry.title}</strong> <span class="quiet">{entry.at}</span>
-          </p>
-          {entry.changes.length === 0 ? (
-            <p class="quiet">Nothing differs.</p>
-          ) : (
-            <table class="diff">
-              <tbody>
-                {entry.changes.map((change) => (
-                  <tr key={change.field}>
-                    <th scope="row">{change.field}</th>
-                    <td class="before">{change.before}</td>
-                    <td class="after">{change.after}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          )}
-        </li>
-      ))}
-    </ol>
-  );
 }
 
 /** Loads when `key` changes; `reload` asks again and keeps the old value meanwhile. */

@@ -1,11 +1,13 @@
 #include "front/http/dispatch_routes.h"
 
+#include <charconv>
 #include <string>
 #include <utility>
 
 #include "front/http/batch_entries.h"
 #include "front/http/dispatch_views.h"
 #include "front/http/json_routes.h"
+#include "front/http/paging.h"
 #include "wire/dispatch.h"
 
 namespace penstock::front {
@@ -156,6 +158,58 @@ void get_summary(const Context& context, const Request& request, Reply&& reply) 
   });
 }
 
+// Only what is DEAD is listed: the rest moves too fast for a list, or is in the item's own answer.
+Result<void> check_status(const Request& request) {
+  const Result<std::optional<std::string>> status = request.query_param("status");
+  if (!status) return std::unexpected(status.error());
+  if (*status && **status == core::item_state_name(core::ItemState::dead)) return {};
+  return invalid_field("status", "must be DEAD: only dead items are listed");
+}
+
+// "{microseconds}~{itemId}" of the last item of a page.
+std::string place_text(const store::DeadItem& item) {
+  return std::to_string(item.died.time_since_epoch().count()) + "~" + item.id.str();
+}
+
+Result<std::optional<store::DeadPlace>> place_of(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  std::int64_t micros = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), micros);
+  if (error != std::errc{} || end == text.data() + text.size() || *end != '~') {
+    return invalid_field("after", "must be taken from the Link header of the page before");
+  }
+  Result<ItemId> id = ItemId::parse("after", std::string(end + 1, text.data() + text.size()));
+  if (!id) return std::unexpected(id.error());
+  return store::DeadPlace{.died = Instant{Micros{micros}}, .id = std::move(*id)};
+}
+
+void list_dead(const Context& context, const Request& request, Reply&& reply) {
+  Exchange exchange(request, std::move(reply), context.clock);
+  auto type = read_type(request, exchange);
+  if (!type) return;
+  if (const Result<void> status = check_status(request); !status) {
+    return exchange.fail(status.error());
+  }
+  const Result<Page> page = page_of(request);
+  if (!page) return exchange.fail(page.error());
+  Result<std::optional<store::DeadPlace>> after = place_of(page->after);
+  if (!after) return exchange.fail(after.error());
+  std::string path = "/api/v1/dispatch/" + type->str() + "?status=DEAD";
+  context.dispatch.dead(
+      std::move(*type), std::move(*after), page->limit + 1,
+      [exchange = std::move(exchange), path = std::move(path),
+       limit = page->limit](Result<std::vector<store::DeadItem>> found) mutable {
+        if (!found) return exchange.fail(found.error());
+        Response response;
+        if (found->size() > limit) {
+          found->resize(limit);
+          response.headers.push_back(next_page_link(path, limit, place_text(found->back())));
+        }
+        response.body = encode_dead(*found);
+        exchange.send(std::move(response));
+      });
+}
+
 }  // namespace
 
 void add_dispatch_routes(std::vector<Route>& routes, DispatchService& dispatch,
@@ -168,6 +222,7 @@ void add_dispatch_routes(std::vector<Route>& routes, DispatchService& dispatch,
                       }});
   };
   add(Method::post, "/api/v1/dispatch/{itemType}", BodyLimit::item, enqueue_one);
+  add(Method::get, "/api/v1/dispatch/{itemType}", BodyLimit::none, list_dead);
   add(Method::post, "/api/v1/dispatch/{itemType}/batch", BodyLimit::batch, enqueue_batch);
   add(Method::get, "/api/v1/dispatch/{itemType}/summary", BodyLimit::none, get_summary);
   add(Method::get, "/api/v1/dispatch/{itemType}/{itemId}", BodyLimit::none, get_item);

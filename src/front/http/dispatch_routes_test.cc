@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/iso8601.h"
 #include "front/http/router.h"
 #include "service/dispatch/test_dispatch.h"
 
@@ -34,15 +35,21 @@ class DispatchRoutesTest : public testing::Test {
     EXPECT_EQ(put_type("P", R"({"jitterWindowMs":0})").status, 200);
   }
 
+  Response query(const std::string& path, const std::string& query) {
+    return send(Method::get, path, {}, {}, query);
+  }
   Response send(Method method, const std::string& path, std::string body = {},
-                std::string content_type = {}) {
+                std::string content_type = {}, const std::string& query = {}) {
     std::promise<Response> promise;
     auto future = promise.get_future();
     {
       // All that the request shows is gone when the handler returns, as the contract allows.
       const auto text = std::make_unique<std::pair<std::string, std::string>>(path, body);
-      Request request{
-          .method = method, .path = text->first, .body = text->second, .request_id = "req-1"};
+      Request request{.method = method,
+                      .path = text->first,
+                      .query = query,
+                      .body = text->second,
+                      .request_id = "req-1"};
       const RouteMatch match = router_->match(method, text->first, request.params);
       if (match.route == nullptr) return {.status = 0, .body = "no such route"};
       if (!content_type.empty()) request.headers.emplace_back("Content-Type", content_type);
@@ -149,6 +156,46 @@ TEST_F(DispatchRoutesTest, sum_up) {
               HasSubstr(R"("oldestDue":"2200-01-01T00:00:00.000Z","predictedDrainSeconds":null)"))
       << "nothing bounds the pace, and nothing went lately";
   EXPECT_EQ(send(Method::get, "/api/v1/dispatch/NONE/summary").status, 404);
+}
+
+TEST_F(DispatchRoutesTest, list_what_is_dead_page_by_page) {
+  const ItemType type = ItemType::trusted("D");
+  ASSERT_EQ(put_type("D", R"({"enabled":false})").status, 200);
+  std::vector<store::Settlement> refusals;
+  for (const char* id : {"a~1", "b", "c"}) {
+    ASSERT_EQ(send(Method::post, "/api/v1/dispatch/D", item(id)).status, 202);
+    refusals.push_back({.id = ItemId::trusted(id),
+                        .batch_id = "x",
+                        .outcome = store::Outcome::refused,
+                        .detail = "no such account"});
+  }
+  store::QueueStore& queue = stores_.queue;
+  const Instant then = *parse_instant(kFarAway);
+  ASSERT_TRUE(queue.claim({.type = type, .token = 99, .limit = 3}, then));
+  ASSERT_TRUE(queue.settle({.type = type, .token = 99, .items = refusals}, then));
+
+  const std::string path = "/api/v1/dispatch/D";
+  Response page = query(path, "status=DEAD&limit=1");
+  EXPECT_EQ(page.status, 200);
+  EXPECT_EQ(
+      page.body,
+      R"([{"itemId":"a~1","status":"DEAD","diedAt":"2200-01-01T00:00:00.000Z",)"
+      R"("scheduledTime":"2200-01-01T00:00:00.000Z","attempts":1,"lastError":"no such account"}])");
+  for (int more = 0; more < 2; ++more) {
+    ASSERT_EQ(page.headers.size(), 1U);
+    const std::string& link = page.headers[0].second;
+    EXPECT_THAT(link, StartsWith("</api/v1/dispatch/D?status=DEAD&limit=1&after="));
+    const std::size_t begin = link.find('?') + 1;
+    page = query(path, link.substr(begin, link.find('>') - begin));
+    EXPECT_THAT(page.body, HasSubstr(more == 0 ? R"("itemId":"b")" : R"("itemId":"c")"));
+  }
+  EXPECT_TRUE(page.headers.empty()) << "the last page";
+  EXPECT_EQ(query("/api/v1/dispatch/P", "status=DEAD").body, "[]");
+  for (const char* bad : {"", "status=READY", "status=DEAD&limit=0", "status=DEAD&after=x",
+                          "status=DEAD&after=5", "status=DEAD&after=5~"}) {
+    EXPECT_EQ(query(path, bad).status, 400) << bad;
+  }
+  EXPECT_EQ(query("/api/v1/dispatch/NONE", "status=DEAD").status, 404);
 }
 
 TEST_F(DispatchRoutesTest, keep_the_settings_of_types) {

@@ -60,6 +60,23 @@ std::string encode_item(const store::ItemView& item) {
   return std::move(out).take();
 }
 
+std::string encode_dead(std::span<const store::DeadItem> items) {
+  JsonWriter out(items.size() * 192 + 16);
+  out.begin_array();
+  for (const store::DeadItem& item : items) {
+    out.begin_object()
+        .member("itemId", item.id.str())
+        .member("status", core::item_state_name(core::ItemState::dead))
+        .member("diedAt", item.died)
+        .member("scheduledTime", item.scheduled)
+        .member("attempts", item.attempts);
+    text_or_null(out, "lastError", item.last_error);
+    out.end_object();
+  }
+  out.end_array();
+  return std::move(out).take();
+}
+
 std::string encode_summary(const service::DispatchSummary& summary) {
   JsonWriter out;
   out.begin_object().member("itemType", summary.type.str()).key("counts").begin_object();

@@ -1,6 +1,7 @@
 // What dispatch answers, as JSON.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@ namespace penstock::front {
 void encode_taken(wire::JsonWriter& out, std::string_view type, std::string_view id,
                   const store::Enqueued& taken);
 std::string encode_item(const store::ItemView& item);
+std::string encode_dead(std::span<const store::DeadItem> items);
 std::string encode_summary(const service::DispatchSummary& summary);
 void encode_item_type(wire::JsonWriter& out, const store::ItemTypeRecord& record);
 std::string encode_type_history(const std::vector<service::ItemTypeChange>& changes);

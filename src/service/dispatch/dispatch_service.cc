@@ -201,6 +201,16 @@ void DispatchService::summary(ItemType type, Done<DispatchSummary> done) {
                         [this, type = std::move(type)] { return summarize(type); });
 }
 
+void DispatchService::dead(ItemType type, std::optional<store::DeadPlace> after, std::size_t limit,
+                           Done<std::vector<store::DeadItem>> done) {
+  using Items = std::vector<store::DeadItem>;
+  read<Items>(std::move(done),
+              [this, type = std::move(type), after = std::move(after), limit]() -> Result<Items> {
+                if (!knows(type)) return no_such_type(type);
+                return ports_.queue.dead(type, after, limit);
+              });
+}
+
 Result<DispatchSummary> DispatchService::summarize(const ItemType& type) {
   const ItemTypes::Record record = types_.find(type);
   if (!record) return no_such_type(type);

@@ -71,6 +71,9 @@ class DispatchService {
   void cancel(ItemType type, ItemId id, std::string request_id, Done<store::ItemView> done);
   void redrive(ItemType type, ItemId id, std::string request_id, Done<store::ItemView> done);
   void summary(ItemType type, Done<DispatchSummary> done);
+  // As QueueStore::dead; `not_found` when there is no such type.
+  void dead(ItemType type, std::optional<store::DeadPlace> after, std::size_t limit,
+            Done<std::vector<store::DeadItem>> done);
   // Items of this type came in by another way, and may be due soon.
   void wake(const ItemType& type) { dispatchers_->wake(type); }
 

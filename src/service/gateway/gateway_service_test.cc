@@ -142,6 +142,10 @@ class NoQueue final : public store::QueueStore {
     return store::ItemView{.type = type, .id = id, .state = store::ItemState::dispatched};
   }
   Result<store::QueueSummary> summary(const ItemType&) override { return store::QueueSummary{}; }
+  Result<std::vector<store::DeadItem>> dead(const ItemType&, const std::optional<store::DeadPlace>&,
+                                            std::size_t) override {
+    return std::vector<store::DeadItem>{};
+  }
   Result<std::size_t> forget(const ItemType&, Instant, std::size_t) override { return 0; }
 
   ItemId known;

@@ -51,6 +51,7 @@ class QueueHistory {
       const QueueSummary expected = model_.summary(item_type(type)).value();
       ASSERT_EQ(got.counts, expected.counts);
       ASSERT_EQ(got.oldest_due, expected.oldest_due);
+      compare_dead(item_type(type));
     }
     for (int i = 0; i < 5; ++i) {
       const ItemType type = any_type();
@@ -65,6 +66,18 @@ class QueueHistory {
  private:
   ItemType any_type() { return item_type(rng_.below(3) == 0 ? "U" : "T"); }
   ItemId any_id() { return item_id("i" + std::to_string(rng_.below(40))); }
+
+  // Page by page.
+  void compare_dead(const ItemType& type) {
+    std::optional<DeadPlace> after;
+    const std::size_t limit = 1 + rng_.below(5);
+    while (true) {
+      const std::vector<DeadItem> got = store_.dead(type, after, limit).value();
+      ASSERT_EQ(got, model_.dead(type, after, limit).value());
+      if (got.size() < limit) return;
+      after = DeadPlace{.died = got.back().died, .id = got.back().id};
+    }
+  }
 
   void enqueue() {
     std::vector<NewItem> items;

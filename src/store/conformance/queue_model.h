@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -84,6 +85,28 @@ class QueueModel final : public QueueStore, public LeaseStore {
       summary.oldest_due = std::min(summary.oldest_due.value_or(item.due), item.due);
     }
     return summary;
+  }
+
+  Result<std::vector<DeadItem>> dead(const ItemType& type, const std::optional<DeadPlace>& after,
+                                     std::size_t limit) override {
+    const std::lock_guard lock(mutex_);
+    std::vector<DeadItem> found;
+    for (const auto& [key, item] : items_) {
+      if (key.first != type || item.view.state != ItemState::dead) continue;
+      if (after && std::tie(after->died, item.view.id) <= std::tie(item.settled, after->id)) {
+        continue;
+      }
+      found.push_back({.id = item.view.id,
+                       .died = item.settled,
+                       .scheduled = item.view.scheduled,
+                       .attempts = item.view.attempts,
+                       .last_error = item.view.last_error});
+    }
+    std::ranges::sort(found, [](const DeadItem& a, const DeadItem& b) {
+      return std::tie(b.died, a.id) < std::tie(a.died, b.id);
+    });
+    if (found.size() > limit) found.resize(limit);
+    return found;
   }
 
   Result<std::size_t> forget(const ItemType& type, Instant before, std::size_t limit) override {

@@ -233,6 +233,47 @@ TEST_P(QueueSuite, forgets_what_was_settled_long_ago) {
   EXPECT_EQ(put(new_item("T", "i1000", kNoon)).result, EnqueueResult::created);
 }
 
+TEST_P(QueueSuite, lists_what_is_dead_the_newest_first) {
+  put_many("i", 6, kNoon);
+  put(new_item("U", "other", kNoon));
+  claim(1, 6);
+  settle(1, "i1000", Outcome::refused, kNoon + Seconds{1}, "no such account");
+  settle(1, "i1003", Outcome::refused, kNoon + Seconds{2}, "too late");
+  settle(1, "i1001", Outcome::refused, kNoon + Seconds{2}, "too much");
+  settle(1, "i1002", Outcome::done, kNoon + Seconds{3});
+  settle(1, "i1004", Outcome::failed, kNoon + Seconds{3}, "again", kNoon + Seconds{4});
+  const auto page = [&](std::optional<DeadPlace> after, std::size_t limit) {
+    const Result<std::vector<DeadItem>> items = queue().dead(item_type("T"), after, limit);
+    EXPECT_TRUE(items);
+    return items.value_or(std::vector<DeadItem>{});
+  };
+  const auto names = [](const std::vector<DeadItem>& items) {
+    std::vector<std::string> found;
+    for (const DeadItem& item : items) found.push_back(item.id.str());
+    return found;
+  };
+  const std::vector<DeadItem> first = page(std::nullopt, 2);
+  ASSERT_EQ(names(first), (std::vector<std::string>{"i1001", "i1003"}));
+  EXPECT_EQ(first[0].died, kNoon + Seconds{2});
+  EXPECT_EQ(first[0].scheduled, kNoon);
+  EXPECT_EQ(first[0].attempts, 1);
+  EXPECT_EQ(first[0].last_error, "too much");
+  const DeadPlace end{.died = first[1].died, .id = first[1].id};
+  EXPECT_EQ(names(page(end, 2)), (std::vector<std::string>{"i1000"}));
+  harness().reopen();
+  EXPECT_EQ(page(std::nullopt, 9).size(), 3U);
+
+  EXPECT_TRUE(queue().redrive(item_type("T"), item_id("i1003"), kNoon + Seconds{5}));
+  EXPECT_EQ(names(page(std::nullopt, 9)), (std::vector<std::string>{"i1001", "i1000"}));
+  // i1003 has no retries left with a limit of none: it dies when it is to be claimed.
+  EXPECT_TRUE(claim(1, 10, kNoon + Seconds{6}, 0).items.empty());
+  EXPECT_EQ(names(page(std::nullopt, 9)),
+            (std::vector<std::string>{"i1003", "i1004", "i1001", "i1000"}));
+  EXPECT_EQ(queue().forget(item_type("T"), kNoon + Seconds{3}, 100).value_or(0), 2U);
+  EXPECT_EQ(names(page(std::nullopt, 9)), (std::vector<std::string>{"i1003", "i1004"}));
+  EXPECT_TRUE(queue().dead(item_type("none"), std::nullopt, 9)->empty());
+}
+
 TEST_P(QueueSuite, keeps_everything_over_a_restart) {
   put_many("i", 6, kNoon);
   claim(3, 4);

@@ -46,8 +46,14 @@ inline void put_long_text(std::string& out, std::string_view text) {
 }
 
 // Sorts as the instants do, those before 1970 too.
+inline std::uint64_t sorted_number(Instant instant) {
+  return static_cast<std::uint64_t>(instant.time_since_epoch().count()) ^ kSignBit;
+}
+inline Instant from_sorted_number(std::uint64_t number) {
+  return Instant{Micros{static_cast<std::int64_t>(number ^ kSignBit)}};
+}
 inline void put_sorted_micros(std::string& out, Instant instant) {
-  put_number(out, static_cast<std::uint64_t>(instant.time_since_epoch().count()) ^ kSignBit);
+  put_number(out, sorted_number(instant));
 }
 
 // Takes fields off the front; remembers the first problem and gives zeros after it, so that a
@@ -72,9 +78,7 @@ class ByteReader {
 
   Instant micros() { return Instant{Micros{static_cast<std::int64_t>(number<std::uint64_t>())}}; }
 
-  Instant sorted_micros() {
-    return Instant{Micros{static_cast<std::int64_t>(number<std::uint64_t>() ^ kSignBit)}};
-  }
+  Instant sorted_micros() { return from_sorted_number(number<std::uint64_t>()); }
 
   std::string_view text() { return take(number<std::uint8_t>()); }
   std::string_view long_text() { return take(number<std::uint32_t>()); }

@@ -15,6 +15,7 @@
 #include "store/embedded/disk_space.h"
 #include "store/embedded/encoding.h"
 #include "store/embedded/errors.h"
+#include "store/embedded/queue_upgrade.h"
 
 namespace penstock::store::embedded {
 namespace {
@@ -27,6 +28,8 @@ constexpr std::array kAllFamilies = {
     Family::item_type,     Family::slot_term,       Family::payment,
     Family::payment_order, Family::gateway_quota,   Family::gateway_log};
 static_assert(kAllFamilies.size() == kFamilies);
+
+constexpr std::uint32_t kDeadItemsListed = 7;  // the schema since when they are
 
 bool known_family(std::string_view name) {
   return std::ranges::any_of(kAllFamilies, [&](Family f) { return name == family_name(f); });
@@ -168,9 +171,12 @@ Result<void> Database::check_schema() {
     if (*version > kSchemaVersion) {
       return std::unexpected(newer_schema(options_.dir, fmt::format("schema {}", *version)));
     }
-    // What newer versions added are families, which opening has made by now.
-    if (*version < kSchemaVersion) return write_schema();
-    return {};
+    if (*version == kSchemaVersion) return {};
+    // Families that newer versions added are there by now: opening made them.
+    if (*version < kDeadItemsListed) {
+      if (Result<void> listed = list_dead_items(*this, options_.dir); !listed) return listed;
+    }
+    return write_schema();
   }
   if (!status.IsNotFound()) {
     return std::unexpected(translate(status, options_.dir, "read the schema version"));

@@ -210,6 +210,34 @@ Result<QueueSummary> EmbeddedQueue::summary(const ItemType& type) {
   return summary;
 }
 
+Result<std::vector<DeadItem>> EmbeddedQueue::dead(const ItemType& type,
+                                                  const std::optional<DeadPlace>& after,
+                                                  std::size_t limit) {
+  const Result<Engine::View> view = writer_.engine.view();
+  if (!view) return std::unexpected(view.error());
+  const std::string prefix = dead_prefix(type);
+  std::vector<DeadItem> items;
+  Cursor rows(*view, Family::queue_state,
+              after ? dead_key(type, after->died, after->id.str()) + '\0' : prefix, behind(prefix));
+  for (; rows.valid() && items.size() < limit; rows.next()) {
+    Result<TimedKey> key = decode_dead_key(type, rows.key());
+    if (!key) return std::unexpected(view->in_folder(key.error()));
+    const Result<std::optional<ItemRecord>> record = read_item(*view, type, key->id);
+    if (!record) return std::unexpected(record.error());
+    // It may have been redriven or forgotten since the walk began.
+    if (!*record || (*record)->state != ItemState::dead || (*record)->settled != key->at) continue;
+    items.push_back({.id = std::move(key->id),
+                     .died = key->at,
+                     .scheduled = (*record)->scheduled,
+                     .attempts = (*record)->attempts,
+                     .last_error = (*record)->last_error});
+  }
+  if (!rows.valid()) {
+    if (Result<void> status = rows.status(); !status) return std::unexpected(status.error());
+  }
+  return items;
+}
+
 Result<std::size_t> EmbeddedQueue::forget(const ItemType& type, Instant before, std::size_t limit) {
   const std::lock_guard lock(writer_.mutex);
   if (Result<void> ready = writer_.ready(); !ready) return std::unexpected(ready.error());

@@ -34,7 +34,8 @@ namespace penstock::store::embedded {
 //   4  slots that must be confirmed (a family of their own, and marks in the status of a slot)
 //   5  payments (families of their own, empty in an older folder)
 //   6  the gateway (families of its own, empty in an older folder)
-inline constexpr std::uint32_t kSchemaVersion = 6;
+//   7  a list of dead items (made from what is there when an older folder is opened)
+inline constexpr std::uint32_t kSchemaVersion = 7;
 inline constexpr std::string_view kSchemaKey = "schema_version";
 
 std::string encode_schema(std::uint32_t version);

@@ -18,6 +18,7 @@
 #include "store/embedded/engine.h"
 #include "store/embedded/engine_options.h"
 #include "store/embedded/folder_lock.h"
+#include "store/embedded/queue_encoding.h"
 #include "store/embedded/temp_folder.h"
 
 namespace penstock::store::embedded {
@@ -209,6 +210,39 @@ TEST_F(Open, refuses_a_column_family_it_does_not_know) {
     ASSERT_TRUE(view.db().DestroyColumnFamilyHandle(family).ok());
   });
   expect_refused(ErrorKind::unavailable, "newer version of Penstock (it holds 'from_the_future'");
+}
+
+TEST_F(Open, lists_the_dead_items_of_an_older_folder) {
+  const ItemType type = ItemType::trusted("T");
+  {
+    const auto store = opened();
+    QueueStore& queue = *store->backend().queue;
+    std::vector<NewItem> items;
+    for (const char* id : {"alive", "dead", "done"}) {
+      items.push_back({.type = type, .id = ItemId::trusted(id), .due = kStart, .context = "{}"});
+    }
+    queue.enqueue(items, kStart);
+    ASSERT_EQ(queue.claim({.type = type, .token = 1, .limit = 3}, kStart)->items.size(), 3U);
+    const std::vector<Settlement> settlements = {
+        {.id = ItemId::trusted("dead"), .outcome = Outcome::refused, .detail = "no"},
+        {.id = ItemId::trusted("done"), .outcome = Outcome::done}};
+    ASSERT_TRUE(queue.settle({.type = type, .token = 1, .items = settlements}, kStart));
+  }
+  change_raw([&](const Engine::View& view) {
+    EXPECT_TRUE(view.db()
+                    .Delete(rocksdb::WriteOptions(), view.family(Family::queue_state),
+                            dead_key(type, kStart, "dead"))
+                    .ok());
+    EXPECT_TRUE(view.db()
+                    .Put(rocksdb::WriteOptions(), view.family(Family::meta),
+                         rocksdb::Slice(kSchemaKey.data(), kSchemaKey.size()), encode_schema(6))
+                    .ok());
+  });
+  const auto dead = opened()->backend().queue->dead(type, std::nullopt, 10);
+  ASSERT_TRUE(dead);
+  ASSERT_EQ(dead->size(), 1U);
+  EXPECT_EQ(dead->front().id.str(), "dead");
+  EXPECT_EQ(dead->front().died, kStart);
 }
 
 TEST_F(Open, refuses_data_without_a_schema) {

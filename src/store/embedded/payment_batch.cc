@@ -127,8 +127,8 @@ std::vector<Result<TakenPayment>> PaymentBatch::run() {
     }
     answers[i] = answers[first];
     if (!answers[i]) continue;
-    answers[i]->result = payments_[i].digest == payments_[first].digest ? TakeResult::same
-                                                                        : TakeResult::different;
+    answers[i]->result =
+        payments_[i].digest == payments_[first].digest ? TakeResult::same : TakeResult::different;
   }
   return answers;
 }

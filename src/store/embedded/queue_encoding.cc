@@ -207,6 +207,31 @@ Result<SettledItem> decode_settled(std::string_view value) {
 
 std::string type_state_key(const ItemType& type) { return kTypeStateTag + type.str(); }
 
+std::string dead_prefix(const ItemType& type) { return kDeadTag + type.str() + '\0'; }
+
+std::string dead_key(const ItemType& type, Instant died, std::string_view id) {
+  std::string out = dead_prefix(type);
+  put_number(out, ~sorted_number(died));
+  out.append(id);
+  return out;
+}
+
+Result<TimedKey> decode_dead_key(const ItemType& type, std::string_view key) {
+  Reader reader("the key of a dead item", key);
+  reader.tag(kDeadTag);
+  if (reader.text_to_nul() != type.str()) reader.refuse("is of another type");
+  TimedKey timed;
+  timed.at = from_sorted_number(~reader.number<std::uint64_t>());
+  timed.id = reader.id<ItemId>(reader.rest());
+  return reader.done(std::move(timed));
+}
+
+std::string encode_dead() {
+  std::string out;
+  put_number(out, kFormat);
+  return out;
+}
+
 Result<ItemType> decode_type_state_key(std::string_view key) {
   Reader reader("the key of a type's state", key);
   reader.tag(kTypeStateTag);

@@ -8,6 +8,7 @@
 //   queue_state    't', type                             -> kFormat counts, newest token, claims
 //                  'c', type, NUL, u64 claim             -> kFormat token, time, ids
 //                  'l', type                             -> kFormat lease
+//                  'd', type, NUL, ~died us, id          -> kFormat; DEAD items, the newest first
 //
 // A claim is written once for all its items: it takes them out of queue_due and leaves their
 // records as they are. So an item whose record is READY and that is not in queue_due is CLAIMED, by
@@ -127,11 +128,18 @@ struct TypeState {
 inline constexpr char kTypeStateTag = 't';
 inline constexpr char kClaimTag = 'c';
 inline constexpr char kLeaseTag = 'l';
+inline constexpr char kDeadTag = 'd';
 
 std::string type_state_key(const ItemType& type);
 Result<ItemType> decode_type_state_key(std::string_view key);
 std::string encode_type_state(const TypeState& state);
 Result<TypeState> decode_type_state(std::string_view value);
+
+// Keys of DEAD items; without an id, a prefix of those that died then.
+std::string dead_key(const ItemType& type, Instant died, std::string_view id = {});
+std::string dead_prefix(const ItemType& type);
+Result<TimedKey> decode_dead_key(const ItemType& type, std::string_view key);
+std::string encode_dead();
 
 struct ClaimKey {
   ItemType type;

@@ -68,6 +68,9 @@ void QueueStep::leave(const ItemType& type, const ItemId& id, const ItemRecord& 
   } else if (core::is_settled(record.state)) {
     timed_key(type, record.settled, id.str(), key_);
     remove_once(Family::queue_settled, key_);
+    if (record.state == ItemState::dead) {
+      remove_once(Family::queue_state, dead_key(type, record.settled, id.str()));
+    }
   }
 }
 
@@ -88,6 +91,9 @@ void QueueStep::enter(const ItemType& type, const ItemId& id, ItemRecord& record
         encode_settled(
             {.state = record.state, .scheduled = record.scheduled, .pages = record.pages}));
     lower(after.settled_low, key_);
+    if (record.state == ItemState::dead) {
+      put(Family::queue_state, dead_key(type, at, id.str()), encode_dead());
+    }
   }
 }
 
@@ -107,6 +113,9 @@ void QueueStep::forget(const ItemType& type, const TimedKey& settled, const Sett
   remove(Family::queue_item, item_key(type, settled.id));
   remove_once(Family::queue_context, timed_key(type, item.scheduled, settled.id.str()));
   remove_once(Family::queue_settled, timed_key(type, settled.at, settled.id.str()));
+  if (item.state == ItemState::dead) {
+    remove_once(Family::queue_state, dead_key(type, settled.at, settled.id.str()));
+  }
   for (std::uint32_t page = 0; page < item.pages; ++page) {
     remove_once(Family::queue_audit, audit_key(type, settled.id, page));
   }

@@ -186,7 +186,7 @@ TEST(Schema, a_role_with_the_documented_rights_can_do_all_the_work) {
                  "GRANT INSERT, UPDATE ON penstock.dispatch_lease, penstock.dispatch_total"
                  "  TO penstock_app;"
                  "GRANT INSERT, UPDATE, DELETE ON penstock.dispatch_item, penstock.dispatch_queue,"
-                 "  penstock.dispatch_settled TO penstock_app;"
+                 "  penstock.dispatch_settled, penstock.dispatch_dead TO penstock_app;"
                  "GRANT UPDATE (revision) ON penstock.dispatch_settings_revision TO penstock_app;");
   {
     const auto store = open_store({.url = "postgresql://penstock_app@127.0.0.1:" +

@@ -237,6 +237,31 @@ Result<QueueSummary> Queue::summary(const ItemType& type) {
   return summary;
 }
 
+Result<std::vector<DeadItem>> Queue::dead(const ItemType& type,
+                                          const std::optional<DeadPlace>& after,
+                                          std::size_t limit) {
+  const auto rows = run_call(
+      pool_,
+      {.sql = statement("list_dead"),
+       .params = Params()
+                     .text(type.str())
+                     .int8(after ? epoch_us(after->died) : std::numeric_limits<std::int64_t>::max())
+                     .text(after ? after->id.str() : std::string())
+                     .int8(int8_of(std::min<std::size_t>(limit, 1 << 30)))},
+      runtime::Deadline(deadline_));
+  if (!rows) return std::unexpected(rows.error());
+  std::vector<DeadItem> items;
+  items.reserve(static_cast<std::size_t>(rows->size()));
+  for (int row = 0; row < rows->size(); ++row) {
+    items.push_back({.id = ItemId::trusted(std::string(rows->text(row, 0))),
+                     .died = from_epoch_us(rows->int8(row, 1)),
+                     .scheduled = from_epoch_us(rows->int8(row, 2)),
+                     .attempts = rows->int4(row, 3),
+                     .last_error = std::string(rows->text(row, 4))});
+  }
+  return items;
+}
+
 Result<std::size_t> Queue::forget(const ItemType& type, Instant before, std::size_t limit) {
   const auto rows = run_call(pool_,
                              {.sql = statement("forget_items"),

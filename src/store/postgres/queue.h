@@ -34,6 +34,8 @@ class Queue final : public QueueStore {
                            std::optional<Instant> now) override;
   Result<std::optional<ItemView>> find(const ItemType& type, const ItemId& id) override;
   Result<QueueSummary> summary(const ItemType& type) override;
+  Result<std::vector<DeadItem>> dead(const ItemType& type, const std::optional<DeadPlace>& after,
+                                     std::size_t limit) override;
   Result<std::size_t> forget(const ItemType& type, Instant before, std::size_t limit) override;
 
  private:

@@ -1,76 +1,107 @@
-// Dead letters: how many, and back into the queue by their ids.
+// Dead letters: which, why, and back into the queue.
 import { useState } from "preact/hooks";
-import { post, segment } from "../api";
-import { count } from "../format";
+import { errorOf, post, raw, segment } from "../api";
+import { Confirm } from "../dialogs";
+import { count, instant } from "../format";
 import { useLive } from "../stream";
-import { Confirm, Empty, Field, Panel } from "../ui";
+import { Empty, Field, Loading, Panel, Problem, useLoad } from "../ui";
 import type { Item, ItemType } from "./dispatch";
 
-const DEAD = 3; // its place among the depths
-const MOST = 500; // ids in one go: some seconds of calls
-
-export function idsOf(text: string): string[] {
-  return [...new Set(text.split(/\s+/).filter((id) => id !== ""))];
+interface DeadItem {
+  itemId: string;
+  diedAt: string;
+  attempts: number;
+  lastError: string | null;
 }
 
-export function DeadLetters(props: { types: ItemType[] }) {
-  const live = useLive();
-  const [type, setType] = useState(props.types[0]?.itemType ?? "");
-  const [text, setText] = useState("");
+interface Page {
+  items: DeadItem[];
+  next: string | undefined;
+}
+
+const DEAD = 3; // its place among the depths
+const PAGE = 100;
+
+/** Where a Link header says that the next page is. */
+export function nextOf(link: string | null): string | undefined {
+  return /<([^>]+)>;\s*rel="next"/.exec(link ?? "")?.[1];
+}
+
+async function load(path: string): Promise<Page> {
+  const answer = await raw("GET", path);
+  if (answer.status !== 200) throw errorOf(answer);
+  return { items: JSON.parse(answer.text) as DeadItem[], next: nextOf(answer.headers.get("link")) };
+}
+
+function DeadList(props: { type: string; depth: number; onPick: (id: string) => void }) {
+  const first = `/api/v1/dispatch/${segment(props.type)}?status=DEAD&limit=${PAGE}`;
+  const [path, setPath] = useState(first);
+  // Asked again when the stream shows another depth.
+  const { value, error, reload } = useLoad(() => load(path), `${path} ${props.depth}`);
+  const [chosen, setChosen] = useState(new Set<string>());
   const [asking, setAsking] = useState(false);
   const [done, setDone] = useState<{ good: number; bad: string[] }>();
-  const ids = idsOf(text);
-  const withDead = live.types.filter((each) => each.depths[DEAD] > 0);
+  const items = value?.items ?? [];
+  const ids = items.map((item) => item.itemId).filter((id) => chosen.has(id));
+  const choose = (id: string, on: boolean) => setChosen((before) => new Set(on ? [...before, id] : [...before].filter((each) => each !== id)));
   const redrive = async () => {
     const bad: string[] = [];
     for (const id of ids) {
       try {
-        await post<Item>(`/api/v1/dispatch/${segment(type)}/${segment(id)}/redrive`);
+        await post<Item>(`/api/v1/dispatch/${segment(props.type)}/${segment(id)}/redrive`);
       } catch (problem) {
         bad.push(`${id}: ${problem instanceof Error ? problem.message : String(problem)}`);
       }
     }
     setDone({ good: ids.length - bad.length, bad });
-    if (bad.length === 0) setText("");
+    setChosen(new Set());
+    reload();
   };
+  if (error) return <Problem error={error} />;
+  if (!value) return <Loading />;
   return (
-    <Panel title="Dead letters">
-      {withDead.length === 0 ? (
+    <>
+      {items.length === 0 ? (
         <Empty title="None">Items come here when all their retries failed, or when their sink refuses them for good.</Empty>
       ) : (
-        <ul class="rows">
-          {withDead.map((each) => (
-            <li key={each.type}>
-              <span class="mono">{each.type}</span>
+        <ul class="rows" aria-label="Dead items">
+          {items.map((item) => (
+            <li key={item.itemId}>
+              <input type="checkbox" aria-label={`Choose ${item.itemId}`} checked={chosen.has(item.itemId)} onChange={(e) => choose(item.itemId, e.currentTarget.checked)} />
+              <button type="button" class="link mono" onClick={() => props.onPick(item.itemId)}>
+                {item.itemId}
+              </button>
               <span class="spacer" />
-              <strong>{count(each.depths[DEAD], "dead letter")}</strong>
+              <span class="quiet">
+                {instant(item.diedAt)}, after {count(item.attempts, "attempt")}
+              </span>
+              {item.lastError && <span class="why">{item.lastError}</span>}
             </li>
           ))}
         </ul>
       )}
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          setAsking(true);
-        }}
-      >
-        <Field label="Type">
-          <select name="dead-type" value={type} onChange={(e) => setType(e.currentTarget.value)}>
-            {props.types.map((each) => (
-              <option key={each.itemType}>{each.itemType}</option>
-            ))}
-          </select>
-        </Field>
-        <Field label="Item ids" hint={`One per line, up to ${MOST}: as they were sent.`}>
-          <textarea name="dead-ids" rows={3} required value={text} onInput={(e) => setText(e.currentTarget.value)} />
-        </Field>
-        <div class="actions">
-          <button type="submit" class="primary" disabled={ids.length === 0 || ids.length > MOST}>
+      <div class="actions">
+        {items.length > 0 && (
+          <button type="button" onClick={() => setChosen(new Set(ids.length === items.length ? [] : items.map((item) => item.itemId)))}>
+            {ids.length === items.length ? "Choose none" : "Choose all shown"}
+          </button>
+        )}
+        {path !== first && (
+          <button type="button" onClick={() => setPath(first)}>
+            Newest
+          </button>
+        )}
+        {value.next && (
+          <button type="button" onClick={() => setPath(value.next ?? first)}>
+            Older
+          </button>
+        )}
+        {items.length > 0 && (
+          <button type="button" class="primary" disabled={ids.length === 0} onClick={() => setAsking(true)}>
             Redrive {ids.length > 0 ? count(ids.length, "item") : ""}
           </button>
-        </div>
-      </form>
+        )}
+      </div>
       {done && (
         <p role="status">
           {count(done.good, "item")} redriven.
@@ -83,9 +114,31 @@ export function DeadLetters(props: { types: ItemType[] }) {
       )}
       {asking && (
         <Confirm title="Redrive" action="Redrive" onClose={() => setAsking(false)} onConfirm={redrive}>
-          {count(ids.length, "item")} of <code>{type}</code> will be due at once, with all retries.
+          {count(ids.length, "item")} of <code>{props.type}</code> will be due at once, with all retries.
         </Confirm>
       )}
+    </>
+  );
+}
+
+export function DeadLetters(props: { types: ItemType[]; onPick: (type: string, id: string) => void }) {
+  const live = useLive();
+  const depthOf = (type: string) => live.types.find((each) => each.type === type)?.depths[DEAD] ?? 0;
+  const [chosen, setChosen] = useState<string>();
+  // Until somebody chooses: the first type that has any.
+  const type = chosen ?? props.types.find((each) => depthOf(each.itemType) > 0)?.itemType ?? props.types[0]?.itemType ?? "";
+  return (
+    <Panel title="Dead letters">
+      <Field label="Type">
+        <select name="dead-type" value={type} onChange={(e) => setChosen(e.currentTarget.value)}>
+          {props.types.map((each) => (
+            <option key={each.itemType} value={each.itemType}>
+              {each.itemType}: {count(depthOf(each.itemType), "dead letter")}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <DeadList type={type} depth={depthOf(type)} onPick={(id) => props.onPick(type, id)} key={type} />
     </Panel>
   );
 }

@@ -1,10 +1,11 @@
 // Dispatch: the item types with their switches, one item's story, and the dead letters.
 import { useState } from "preact/hooks";
 import { del, get, list, patch, post, put, segment } from "../api";
+import { Confirm, EditDialog, HistoryDialog, type Past } from "../dialogs";
 import { changes } from "../diff";
 import { count, instant, number, perSecond, seconds } from "../format";
 import { typeRate, useLive } from "../stream";
-import { Badge, Confirm, Dialog, Empty, Field, History, Loading, Panel, Problem, Switch, useLoad } from "../ui";
+import { Badge, Empty, Field, Loading, Panel, Problem, Switch, useLoad } from "../ui";
 import { DeadLetters } from "./dead_letters";
 import { Story } from "./story";
 
@@ -86,15 +87,9 @@ function PaceEditor(props: { type: ItemType; onSaved: () => void }) {
   );
 }
 
-function TypeHistory(props: { name: string; onClose: () => void }) {
-  const { value, error } = useLoad(() => get<{ at: string; old: object | null; new: object }[]>(`/admin/dispatch/types/${segment(props.name)}/history`), props.name);
-  const entries = (value ?? []).map((change) => ({ at: instant(change.at), title: change.old ? "Changed" : "Created", changes: changes(change.old, change.new) }));
-  return (
-    <Dialog title={`History of ${props.name}`} onClose={props.onClose} wide>
-      <Problem error={error} />
-      {value ? <History entries={entries} /> : <Loading />}
-    </Dialog>
-  );
+async function loadPast(name: string): Promise<Past[]> {
+  const entries = await get<{ at: string; old: object | null; new: object }[]>(`/admin/dispatch/types/${segment(name)}/history`);
+  return entries.map((change) => ({ at: instant(change.at), title: change.old ? "Changed" : "Created", changes: changes(change.old, change.new) }));
 }
 
 function TypeCard(props: { type: ItemType; onChanged: () => void }) {
@@ -142,7 +137,7 @@ function TypeCard(props: { type: ItemType; onChanged: () => void }) {
         </div>
       </div>
       <PaceEditor type={type} onSaved={props.onChanged} key={`${type.version}`} />
-      {open === "history" && <TypeHistory name={name} onClose={close} />}
+      {open === "history" && <HistoryDialog name={name} load={() => loadPast(name)} onClose={close} />}
       {open === "switch" && (
         <Confirm
           title={type.enabled ? `Stop ${name}` : `Start ${name}`}
@@ -168,52 +163,32 @@ function NewType(props: { onClose: () => void; onSaved: () => void }) {
   const [sink, setSink] = useState("log");
   const [url, setUrl] = useState("");
   const [pace, setPace] = useState("");
-  const [error, setError] = useState<unknown>();
-  const save = async (event: Event) => {
-    event.preventDefault();
-    try {
-      await put(`/admin/dispatch/types/${segment(name)}`, {
-        enabled: true,
-        maxPerSecond: pace === "" ? null : Number(pace),
-        sink: sink === "http" ? { type: sink, url } : { type: sink },
-      });
-      props.onSaved();
-      props.onClose();
-    } catch (problem) {
-      setError(problem);
-    }
-  };
+  const save = () =>
+    put(`/admin/dispatch/types/${segment(name)}`, {
+      enabled: true,
+      maxPerSecond: pace === "" ? null : Number(pace),
+      sink: sink === "http" ? { type: sink, url } : { type: sink },
+    });
   return (
-    <Dialog title="New item type" onClose={props.onClose}>
-      <form class="form" onSubmit={save}>
-        <Field label="Name">
-          <input name="itemType" required maxLength={128} value={name} onInput={(e) => setName(e.currentTarget.value)} />
+    <EditDialog title="New item type" action="Create" save={save} onSaved={props.onSaved} onClose={props.onClose}>
+      <Field label="Name">
+        <input name="itemType" required maxLength={128} value={name} onInput={(e) => setName(e.currentTarget.value)} />
+      </Field>
+      <Field label="Sink">
+        <select name="sink" value={sink} onChange={(e) => setSink(e.currentTarget.value)}>
+          <option value="log">log: writes a line for each item</option>
+          <option value="http">HTTP: posts each item to a URL</option>
+        </select>
+      </Field>
+      {sink === "http" && (
+        <Field label="URL">
+          <input name="url" type="url" required value={url} onInput={(e) => setUrl(e.currentTarget.value)} />
         </Field>
-        <Field label="Sink">
-          <select name="sink" value={sink} onChange={(e) => setSink(e.currentTarget.value)}>
-            <option value="log">log: writes a line for each item</option>
-            <option value="http">HTTP: posts each item to a URL</option>
-          </select>
-        </Field>
-        {sink === "http" && (
-          <Field label="URL">
-            <input name="url" type="url" required value={url} onInput={(e) => setUrl(e.currentTarget.value)} />
-          </Field>
-        )}
-        <Field label="Pace" hint="items per second; empty: unpaced">
-          <input name="pace" type="number" min={1} value={pace} onInput={(e) => setPace(e.currentTarget.value)} />
-        </Field>
-        <Problem error={error} />
-        <div class="actions">
-          <button type="button" onClick={props.onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="primary">
-            Create
-          </button>
-        </div>
-      </form>
-    </Dialog>
+      )}
+      <Field label="Pace" hint="items per second; empty: unpaced">
+        <input name="pace" type="number" min={1} value={pace} onInput={(e) => setPace(e.currentTarget.value)} />
+      </Field>
+    </EditDialog>
   );
 }
 
@@ -273,17 +248,22 @@ function ItemCard(props: { type: string; id: string }) {
   );
 }
 
-function ItemSearch(props: { types: ItemType[] }) {
+interface Picked {
+  type: string;
+  id: string;
+}
+
+function ItemSearch(props: { types: ItemType[]; shown: Picked | undefined; onShow: (item: Picked) => void }) {
+  const { shown } = props;
   const [type, setType] = useState(props.types[0]?.itemType ?? "");
   const [id, setId] = useState("");
-  const [shown, setShown] = useState<{ type: string; id: string }>();
   return (
     <Panel title="Find an item">
       <form
         class="line"
         onSubmit={(event) => {
           event.preventDefault();
-          setShown({ type, id: id.trim() });
+          props.onShow({ type, id: id.trim() });
         }}
       >
         <Field label="Type">
@@ -309,6 +289,7 @@ export function DispatchView() {
   const live = useLive();
   const { value, error, reload } = useLoad(() => list<ItemType>("/admin/dispatch/types", (type) => type.itemType), live.types.length);
   const [creating, setCreating] = useState(false);
+  const [shown, setShown] = useState<Picked>();
   return (
     <>
       <Panel
@@ -328,8 +309,8 @@ export function DispatchView() {
       </Panel>
       {value && value.length > 0 && (
         <div class="grid-2">
-          <ItemSearch types={value} />
-          <DeadLetters types={value} />
+          <ItemSearch types={value} shown={shown} onShow={setShown} />
+          <DeadLetters types={value} onPick={(type, id) => setShown({ type, id })} />
         </div>
       )}
       {creating && <NewType onClose={() => setCreating(false)} onSaved={reload} />}

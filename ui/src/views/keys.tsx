@@ -1,9 +1,10 @@
 // One key's state, and the keys that are denied most.
 import { useState } from "preact/hooks";
 import { get, post, segment } from "../api";
+import { Confirm } from "../dialogs";
 import { count, seconds } from "../format";
 import { column, useLive } from "../stream";
-import { Badge, Confirm, Empty, Field, Loading, Panel, Problem, useLoad } from "../ui";
+import { Badge, Empty, Field, Loading, Panel, Problem, useLoad } from "../ui";
 
 interface KeyState {
   key: string;

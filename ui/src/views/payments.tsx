@@ -1,8 +1,9 @@
 // Payments: find one, see what happened to it, let a held one go.
 import { useState } from "preact/hooks";
 import { get, post, segment } from "../api";
+import { Confirm } from "../dialogs";
 import { count, instant } from "../format";
-import { Badge, Confirm, Empty, Field, Loading, Panel, Problem, useLoad } from "../ui";
+import { Badge, Empty, Field, Loading, Panel, Problem, useLoad } from "../ui";
 import { Story } from "./story";
 
 interface PaymentRow {

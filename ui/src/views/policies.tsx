@@ -1,9 +1,10 @@
 // Throttle policies: what they are, what they were, and what they decide.
 import { useState } from "preact/hooks";
 import { del, get, list, post, put, raw, segment } from "../api";
+import { Confirm, EditDialog, HistoryDialog, type Past } from "../dialogs";
 import { changes } from "../diff";
 import { count, instant, number, perSecond, seconds } from "../format";
-import { Badge, Confirm, Dialog, Empty, Field, History, Loading, Panel, Problem, Switch, useLoad } from "../ui";
+import { Badge, Empty, Field, Loading, Panel, Problem, Switch, useLoad } from "../ui";
 
 export interface Policy {
   policyKey: string;
@@ -51,84 +52,56 @@ function body(policy: Policy): Record<string, unknown> {
 
 function Editor(props: { policy: Policy | undefined; onClose: () => void; onSaved: () => void }) {
   const [draft, setDraft] = useState<Policy>(props.policy ?? FRESH);
-  const [error, setError] = useState<unknown>();
   const set = (part: Partial<Policy>) => setDraft({ ...draft, ...part });
-  const save = async (event: Event) => {
-    event.preventDefault();
-    try {
-      if (props.policy) await put(`/admin/policies/${segment(draft.policyKey)}`, body(draft));
-      else await post("/admin/policies", body(draft));
-      props.onSaved();
-      props.onClose();
-    } catch (problem) {
-      setError(problem);
-    }
-  };
+  const save = () => (props.policy ? put(`/admin/policies/${segment(draft.policyKey)}`, body(draft)) : post("/admin/policies", body(draft)));
   return (
-    <Dialog title={props.policy ? `Edit ${props.policy.policyKey}` : "New policy"} onClose={props.onClose}>
-      <form onSubmit={save} class="form">
-        <Field label="Key" hint="* stands for any run of characters; an exact key wins over a pattern.">
-          <input name="key" required maxLength={512} disabled={!!props.policy} value={draft.policyKey} onInput={(e) => set({ policyKey: e.currentTarget.value })} />
+    <EditDialog title={props.policy ? `Edit ${props.policy.policyKey}` : "New policy"} save={save} onSaved={props.onSaved} onClose={props.onClose}>
+      <Field label="Key" hint="* stands for any run of characters; an exact key wins over a pattern.">
+        <input name="key" required maxLength={512} disabled={!!props.policy} value={draft.policyKey} onInput={(e) => set({ policyKey: e.currentTarget.value })} />
+      </Field>
+      <Field label="Algorithm">
+        <select name="type" value={draft.type} onChange={(e) => set({ type: e.currentTarget.value })}>
+          {TYPES.map(([value, label]) => (
+            <option value={value} key={value}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <Field label="Capacity" hint="tokens, or calls in a window">
+        <input name="capacity" type="number" min={1} required value={draft.capacity} onInput={(e) => set({ capacity: Number(e.currentTarget.value) })} />
+      </Field>
+      {isWindow(draft.type) ? (
+        <Field label="Window" hint="seconds">
+          <input name="windowSeconds" type="number" min={1} required value={draft.windowSeconds} onInput={(e) => set({ windowSeconds: Number(e.currentTarget.value) })} />
         </Field>
-        <Field label="Algorithm">
-          <select name="type" value={draft.type} onChange={(e) => set({ type: e.currentTarget.value })}>
-            {TYPES.map(([value, label]) => (
-              <option value={value} key={value}>
-                {label}
-              </option>
-            ))}
-          </select>
+      ) : (
+        <Field label="Refill rate" hint="tokens per second">
+          <input name="refillRate" type="number" min={0} step="any" required value={draft.refillRate} onInput={(e) => set({ refillRate: Number(e.currentTarget.value) })} />
         </Field>
-        <Field label="Capacity" hint="tokens, or calls in a window">
-          <input name="capacity" type="number" min={1} required value={draft.capacity} onInput={(e) => set({ capacity: Number(e.currentTarget.value) })} />
-        </Field>
-        {isWindow(draft.type) ? (
-          <Field label="Window" hint="seconds">
-            <input name="windowSeconds" type="number" min={1} required value={draft.windowSeconds} onInput={(e) => set({ windowSeconds: Number(e.currentTarget.value) })} />
-          </Field>
-        ) : (
-          <Field label="Refill rate" hint="tokens per second">
-            <input name="refillRate" type="number" min={0} step="any" required value={draft.refillRate} onInput={(e) => set({ refillRate: Number(e.currentTarget.value) })} />
-          </Field>
-        )}
-        <Field label="When the store fails">
-          <select name="onStoreFailure" value={draft.onStoreFailure} onChange={(e) => set({ onStoreFailure: e.currentTarget.value })}>
-            <option value="deny">deny</option>
-            <option value="allow">allow</option>
-            <option value="local">decide by this node's share</option>
-          </select>
-        </Field>
-        <label class="check">
-          <input type="checkbox" name="shadow" checked={draft.shadow} onChange={(e) => set({ shadow: e.currentTarget.checked })} /> Shadow: count what it
-          would deny, deny nothing
-        </label>
-        <Problem error={error} />
-        <div class="actions">
-          <button type="button" onClick={props.onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="primary">
-            Save
-          </button>
-        </div>
-      </form>
-    </Dialog>
+      )}
+      <Field label="When the store fails">
+        <select name="onStoreFailure" value={draft.onStoreFailure} onChange={(e) => set({ onStoreFailure: e.currentTarget.value })}>
+          <option value="deny">deny</option>
+          <option value="allow">allow</option>
+          <option value="local">decide by this node's share</option>
+        </select>
+      </Field>
+      <label class="check">
+        <input type="checkbox" name="shadow" checked={draft.shadow} onChange={(e) => set({ shadow: e.currentTarget.checked })} /> Shadow: count what it
+        would deny, deny nothing
+      </label>
+    </EditDialog>
   );
 }
 
-function PolicyHistory(props: { policyKey: string; onClose: () => void }) {
-  const { value, error } = useLoad(() => get<Policy[]>(`/admin/policies/${segment(props.policyKey)}/history`), props.policyKey);
-  const entries = (value ?? []).map((version, i, all) => ({
+async function loadPast(key: string): Promise<Past[]> {
+  const versions = await get<Policy[]>(`/admin/policies/${segment(key)}/history`);
+  return versions.map((version, i, all) => ({
     at: instant(version.changedAt),
     title: version.deleted ? `Version ${version.version}: deleted` : `Version ${version.version}`,
     changes: changes(all[i + 1] ?? null, version, ["version", "changedAt", "id"]),
   }));
-  return (
-    <Dialog title={`History of ${props.policyKey}`} onClose={props.onClose} wide>
-      <Problem error={error} />
-      {value ? <History entries={entries} /> : <Loading />}
-    </Dialog>
-  );
 }
 
 const SHOWN_HEADERS = ["ratelimit", "ratelimit-policy", "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "retry-after", "x-request-id"];
@@ -265,7 +238,7 @@ export function PoliciesView() {
       </Panel>
       <TryIt />
       {open?.what === "edit" && <Editor policy={policy} onClose={close} onSaved={reload} />}
-      {open?.what === "history" && policy && <PolicyHistory policyKey={policy.policyKey} onClose={close} />}
+      {open?.what === "history" && policy && <HistoryDialog name={policy.policyKey} load={() => loadPast(policy.policyKey)} onClose={close} />}
       {open?.what === "delete" && policy && (
         <Confirm
           title="Delete policy"

@@ -1,9 +1,10 @@
 // Slot configs: how many events a window takes.
 import { useState } from "preact/hooks";
 import { get, list, post, segment } from "../api";
+import { EditDialog, HistoryDialog, type Past } from "../dialogs";
 import { changes } from "../diff";
 import { count, instant, isoMillis, number, perSecond, seconds } from "../format";
-import { Dialog, Empty, Field, History, Loading, Panel, Problem, useLoad } from "../ui";
+import { Empty, Field, Loading, Panel, Problem, useLoad } from "../ui";
 
 export interface SlotConfig {
   configName: string;
@@ -22,59 +23,32 @@ function Editor(props: { config: SlotConfig | undefined; onClose: () => void; on
   const [most, setMost] = useState(props.config?.maxPerWindow ?? 100);
   const [size, setSize] = useState(props.config ? isoMillis(props.config.windowSize) / 1000 : 4);
   const [pool, setPool] = useState(props.config?.pool ?? "");
-  const [error, setError] = useState<unknown>();
-  const save = async (event: Event) => {
-    event.preventDefault();
-    try {
-      await post("/admin/rate-limit/config", { configName: name, maxPerWindow: most, windowSize: `PT${size}S`, pool: pool || null });
-      props.onSaved();
-      props.onClose();
-    } catch (problem) {
-      setError(problem);
-    }
-  };
+  const save = () => post("/admin/rate-limit/config", { configName: name, maxPerWindow: most, windowSize: `PT${size}S`, pool: pool || null });
   return (
-    <Dialog title={props.config ? `Edit ${props.config.configName}` : "New slot config"} onClose={props.onClose}>
-      <form onSubmit={save} class="form">
-        <Field label="Name">
-          <input name="configName" required maxLength={128} disabled={!!props.config} value={name} onInput={(e) => setName(e.currentTarget.value)} />
-        </Field>
-        <Field label="Most per window" hint="events">
-          <input name="maxPerWindow" type="number" min={1} required value={most} onInput={(e) => setMost(Number(e.currentTarget.value))} />
-        </Field>
-        <Field label="Window size" hint="seconds; cannot change while the pool holds slots in windows to come">
-          <input name="windowSize" type="number" min={0.001} step="any" required value={size} onInput={(e) => setSize(Number(e.currentTarget.value))} />
-        </Field>
-        <Field label="Pool" hint="Configs of one pool share their windows. Empty: one of its own.">
-          <input name="pool" maxLength={128} value={pool} onInput={(e) => setPool(e.currentTarget.value)} />
-        </Field>
-        <Problem error={error} />
-        <div class="actions">
-          <button type="button" onClick={props.onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="primary">
-            Save
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <EditDialog title={props.config ? `Edit ${props.config.configName}` : "New slot config"} save={save} onSaved={props.onSaved} onClose={props.onClose}>
+      <Field label="Name">
+        <input name="configName" required maxLength={128} disabled={!!props.config} value={name} onInput={(e) => setName(e.currentTarget.value)} />
+      </Field>
+      <Field label="Most per window" hint="events">
+        <input name="maxPerWindow" type="number" min={1} required value={most} onInput={(e) => setMost(Number(e.currentTarget.value))} />
+      </Field>
+      <Field label="Window size" hint="seconds; cannot change while the pool holds slots in windows to come">
+        <input name="windowSize" type="number" min={0.001} step="any" required value={size} onInput={(e) => setSize(Number(e.currentTarget.value))} />
+      </Field>
+      <Field label="Pool" hint="Configs of one pool share their windows. Empty: one of its own.">
+        <input name="pool" maxLength={128} value={pool} onInput={(e) => setPool(e.currentTarget.value)} />
+      </Field>
+    </EditDialog>
   );
 }
 
-function ConfigHistory(props: { name: string; onClose: () => void }) {
-  const { value, error } = useLoad(() => get<SlotConfig[]>(`/admin/rate-limit/config/history?name=${segment(props.name)}`), props.name);
-  const entries = (value ?? []).map((version, i, all) => ({
+async function loadPast(name: string): Promise<Past[]> {
+  const versions = await get<SlotConfig[]>(`/admin/rate-limit/config/history?name=${segment(name)}`);
+  return versions.map((version, i, all) => ({
     at: instant(version.effectiveFrom),
     title: `Version ${version.version}`,
     changes: changes(all[i + 1] ?? null, version, ["version", "effectiveFrom", "active"]),
   }));
-  return (
-    <Dialog title={`History of ${props.name}`} onClose={props.onClose} wide>
-      <Problem error={error} />
-      {value ? <History entries={entries} /> : <Loading />}
-    </Dialog>
-  );
 }
 
 export function SlotConfigsView() {
@@ -143,7 +117,7 @@ export function SlotConfigsView() {
         )}
       </Panel>
       {edited && <Editor config={edited === "new" ? undefined : edited} onClose={() => setEdited(undefined)} onSaved={reload} />}
-      {past && <ConfigHistory name={past} onClose={() => setPast(undefined)} />}
+      {past && <HistoryDialog name={past} load={() => loadPast(past)} onClose={() => setPast(undefined)} />}
     </>
   );
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "store/embedded/cursor.h"
 #include "store/embedded/embedded_store.h"
 #include "store/embedded/encoding.h"
 #include "store/embedded/engine.h"
@@ -238,11 +239,20 @@ TEST_F(Open, lists_the_dead_items_of_an_older_folder) {
                          rocksdb::Slice(kSchemaKey.data(), kSchemaKey.size()), encode_schema(6))
                     .ok());
   });
-  const auto dead = opened()->backend().queue->dead(type, std::nullopt, 10);
-  ASSERT_TRUE(dead);
-  ASSERT_EQ(dead->size(), 1U);
-  EXPECT_EQ(dead->front().id.str(), "dead");
-  EXPECT_EQ(dead->front().died, kStart);
+  {
+    const auto store = opened();
+    QueueStore& queue = *store->backend().queue;
+    const auto dead = queue.dead(type, std::nullopt, 10);
+    ASSERT_TRUE(dead);
+    ASSERT_EQ(dead->size(), 1U);
+    EXPECT_EQ(dead->front().id.str(), "dead");
+    EXPECT_EQ(dead->front().died, kStart);
+    ASSERT_TRUE(queue.redrive(type, ItemId::trusted("dead"), kStart));
+  }
+  change_raw([&](const Engine::View& view) {
+    Cursor rows(view, Family::queue_state, dead_prefix(type), behind(dead_prefix(type)));
+    EXPECT_FALSE(rows.valid()) << "what is alive again leaves nothing behind";
+  });
 }
 
 TEST_F(Open, refuses_data_without_a_schema) {

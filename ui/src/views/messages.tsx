@@ -241,7 +241,7 @@ export function MessagesView(props: ViewProps) {
   };
   return (
     <div class="grid-2">
-      <div class="stack">
+      <div>
         <Panel title="Find a message">
           <form
             class="line"

@@ -82,6 +82,8 @@ kafka::Connection kafka_connection(const KafkaConfig& config) {
   return {.brokers = config.brokers,
           .tls = config.tls,
           .ca_file = config.ca_file.string(),
+          .certificate_file = config.certificate_file.string(),
+          .key_file = config.key_file.string(),
           .sasl_mechanism = config.sasl_mechanism,
           .username = config.username,
           .password = config.password};

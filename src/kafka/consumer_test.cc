@@ -5,6 +5,8 @@
 
 #include <condition_variable>
 #include <functional>
+#include <list>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -97,7 +99,8 @@ class ConsumerOnCluster : public testing::Test {
     return std::move(*made);
   }
   std::unique_ptr<Consumer> open(Journal& journal, Producer* dead_letters = nullptr) {
-    auto made = Consumer::make(clock_, log_, metrics_, dead_letters ? *dead_letters : *producer_,
+    runtime::Metrics& metrics = metrics_.emplace_back();  // of a node each
+    auto made = Consumer::make(clock_, log_, metrics, dead_letters ? *dead_letters : *producer_,
                                {.connection = cluster_->connection(), .group = "g"},
                                {{"t", journal.handler()}});
     EXPECT_TRUE(made) << made.error().what;
@@ -114,7 +117,7 @@ class ConsumerOnCluster : public testing::Test {
 
   const runtime::SteadyWallClock clock_;
   Log log_{clock_, 2, LogLevel::off, LogFormat::text};
-  runtime::Metrics metrics_;
+  std::list<runtime::Metrics> metrics_;
   std::optional<TestCluster> cluster_;
   std::unique_ptr<Producer> producer_;
   Journal journal_;

@@ -71,20 +71,20 @@ def test_temporal_by_mutual_tls(start_daemon, temporal, authority, stranger, tmp
             TlsProxy(authority, *pair(authority, "elsewhere"), target) as misnamed:
         wrong = {  # what is not in order -> settings, and the words for it
             "authority": (temporal_settings(good.address, temporal, stranger, authority),
-                          ["CERTIFICATE_VERIFY_FAILED"]),
+                          ["certificate verify failed"]),
             "name": (temporal_settings(misnamed.address, temporal, authority, authority),
-                     ["127.0.0.1 is not in peer certificate", "Hostname Verification Check failed"]),
-            "no certificate": (temporal_settings(good.address, temporal, authority), ["failed to connect", "Socket closed", "TLS"]),
+                     ["Peer name 127.0.0.1 is not in peer certificate"]),
+            # gRPC does not pass on what the server's alert says.
+            "no certificate": (temporal_settings(good.address, temporal, authority), ["failed to connect to all addresses"]),
             "certificate of a stranger": (temporal_settings(good.address, temporal, authority, stranger),
-                                          ["failed to connect", "Socket closed", "TLS"])}
-        for number, (name, (env, words)) in enumerate(wrong.items()):
+                                          ["failed to connect to all addresses"])}
+        for number, (env, words) in enumerate(wrong.values()):
             node = start_daemon(env=env, data_dir=tmp_path / f"wrong-{number}")
             put_temporal_type(node)
             enqueue(node, "p-1")
             expect_waiting(node, words, lambda: check_temporal(node))
-            print(name, check_temporal(node))
             node.kill()
-        assert good.passed == 0 and misnamed.passed <= 1_000, "nobody was let in who should not be"
+        assert good.passed == 0, "nobody was let in who should not be"
 
         node = start_daemon(env=temporal_settings(good.address, temporal, authority, authority),
                             data_dir=tmp_path / "wrong-2")
@@ -187,9 +187,9 @@ def test_kafka_by_mutual_tls(start_daemon, secure_kafka, authority, stranger, tm
     expect_kafka_waits(start_daemon, tmp_path / "authority", kafka_settings(server, stranger, authority, **intake),
                        ["certificate verify failed"])
     expect_kafka_waits(start_daemon, tmp_path / "none", kafka_settings(server, authority, **intake),
-                       ["handshake failed", "certificate required", "bad certificate", "Disconnected"])
+                       ["alert bad certificate", "alert certificate required"])
     expect_kafka_waits(start_daemon, tmp_path / "stranger", kafka_settings(server, authority, stranger),
-                       ["handshake failed", "unknown ca", "certificate", "Disconnected"])
+                       ["alert certificate unknown", "alert unknown ca"])
     node = start_daemon(env=kafka_settings(server, authority, authority, INTAKE_TOPICS="orders=ORDER"),
                         data_dir=tmp_path / "none")
     wait_for_counts(node, DISPATCHED=1)

@@ -104,7 +104,8 @@ function(penstock_script_tests)
       test_payments_temporal
       test_prometheus
       test_slot_life
-      test_temporal)
+      test_temporal
+      test_tls)
   foreach(suite e2e servers chaos)
     file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${suite}/test_*.py)
     foreach(script ${scripts})

@@ -1,10 +1,11 @@
-"""`penstock payments import` of a CSV file, lines for one future instant, into a daemon on the embedded store.
+"""`penstock payments import` of a CSV file, lines for one future instant, into a daemon on the embedded store and one on
+PostgreSQL.
 
 - rate and peak memory of the importer for a tenth of the lines and for all of them: the memory must not follow the file.
 - resume: the import of as many is killed in the middle and gone on with; what the daemon already knew when it was asked again
   is what was sent twice.
 
-Usage: import_bench.py BUILD_DIR [LINES]
+Usage: import_bench.py BUILD_DIR [LINES] [embedded|postgres]
 """
 import json
 import pathlib
@@ -15,8 +16,9 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "http")]
+sys.path[:0] = [str(HERE.parent / "http"), str(HERE.parent / "dispatch")]
 
+from daemon_bench import STORES, fresh_store  # noqa: E402
 from harness import Penstock, print_ratio  # noqa: E402
 
 LINES = 1_000_000
@@ -79,16 +81,23 @@ def resumed(build, url, path, lines):
     return summary["alreadyKnown"]
 
 
-def main():
-    build, lines = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else LINES
-    with tempfile.TemporaryDirectory() as folder, Penstock(build, "--log-level", "warn") as daemon:
+def measure(build, store, lines):
+    print(f"on {store}:", flush=True)
+    with tempfile.TemporaryDirectory() as folder, fresh_store(build, store) as env, \
+            Penstock(build, "--log-level", "warn", env=env) as daemon:
         folder, url = pathlib.Path(folder), daemon.url
         small = full(build, url, write(folder / "small.csv", "small", lines // 10), lines // 10)
         large = full(build, url, write(folder / "large.csv", "large", lines), lines)
         again = resumed(build, url, write(folder / "again.csv", "again", lines), lines)
-    print_ratio("import memory bound to use", MEMORY_GOAL_KIB / large, 1)
-    print_ratio("import memory, a tenth of the file to all of it", small / large, 0.8)
-    print_ratio("import resume, lines sent once to lines", 1 - again / lines, 0.9)
+    print_ratio(f"import.{store}_memory_bound_to_use", MEMORY_GOAL_KIB / large, 1)
+    print_ratio(f"import.{store}_memory_of_a_tenth_of_the_file_to_all_of_it", small / large, 0.8)
+    print_ratio(f"import.{store}_lines_sent_once_to_lines", 1 - again / lines, 0.9)
+
+
+def main():
+    build, lines = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else LINES
+    for store in sys.argv[3:] or STORES:
+        measure(build, store, lines)
 
 
 if __name__ == "__main__":

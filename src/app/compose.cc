@@ -53,8 +53,9 @@ std::string format_address(const std::string& host, std::uint16_t port) {
 
 class ComposedDaemon final : public Daemon {
  public:
-  ComposedDaemon(const Config& config, const Clock& clock, Log& log)
-      : config_(config), clock_(clock), log_(log) {}
+  ComposedDaemon(const Config& config, const Clock& clock, Log& log,
+                 std::span<const sink::SinkExtension> extensions)
+      : config_(config), clock_(clock), log_(log), extensions_(extensions) {}
   ~ComposedDaemon() override { stop(); }
 
   Result<void> start() {
@@ -99,8 +100,9 @@ class ComposedDaemon final : public Daemon {
                         std::unique_ptr<sink::Sink> sink) {
       return messages(type, settings, payments(type, settings, std::move(sink)));
     };
-    auto dispatch = DispatchPart::start(config_, stores_->dispatch(), clock_, log_, metrics_,
-                                        random_seed(), std::move(wrap), routes, checks);
+    auto dispatch =
+        DispatchPart::start(config_, stores_->dispatch(), clock_, log_, metrics_, random_seed(),
+                            std::move(wrap), extensions_, routes, checks);
     if (!dispatch) return std::unexpected(dispatch.error());
     dispatch_ = std::move(*dispatch);
     if (Result<void> served = payments_->serve(config_, dispatch_->service(), routes); !served) {
@@ -192,6 +194,7 @@ class ComposedDaemon final : public Daemon {
   const Config config_;
   const Clock& clock_;
   Log& log_;
+  const std::span<const sink::SinkExtension> extensions_;
   runtime::Metrics metrics_;
   std::optional<Stores> stores_;
   std::unique_ptr<service::SlotService> slots_;
@@ -209,8 +212,9 @@ class ComposedDaemon final : public Daemon {
 
 }  // namespace
 
-Result<std::unique_ptr<Daemon>> Daemon::start(const Config& config, const Clock& clock, Log& log) {
-  auto daemon = std::make_unique<ComposedDaemon>(config, clock, log);
+Result<std::unique_ptr<Daemon>> Daemon::start(const Config& config, const Clock& clock, Log& log,
+                                              std::span<const sink::SinkExtension> extensions) {
+  auto daemon = std::make_unique<ComposedDaemon>(config, clock, log, extensions);
   if (Result<void> started = daemon->start(); !started) return std::unexpected(started.error());
   return daemon;
 }

@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "app/config/config.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "sink/extension.h"
 
 namespace penstock::app {
 
@@ -16,8 +18,10 @@ namespace penstock::app {
 // request finds its service gone; the store last, so that all that was acknowledged is on disk.
 class Daemon {
  public:
-  // `clock` and `log` must outlive the daemon.
-  static Result<std::unique_ptr<Daemon>> start(const Config& config, const Clock& clock, Log& log);
+  // `clock`, `log` and `extensions` must outlive the daemon.
+  static Result<std::unique_ptr<Daemon>> start(
+      const Config& config, const Clock& clock, Log& log,
+      std::span<const sink::SinkExtension> extensions = {});
   virtual ~Daemon() = default;
 
   virtual std::string http_address() const = 0;  // "127.0.0.1:8080"

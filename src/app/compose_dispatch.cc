@@ -82,6 +82,8 @@ kafka::Connection kafka_connection(const KafkaConfig& config) {
   return {.brokers = config.brokers,
           .tls = config.tls,
           .ca_file = config.ca_file.string(),
+          .certificate_file = config.certificate_file.string(),
+          .key_file = config.key_file.string(),
           .sasl_mechanism = config.sasl_mechanism,
           .username = config.username,
           .password = config.password};
@@ -89,7 +91,8 @@ kafka::Connection kafka_connection(const KafkaConfig& config) {
 
 Result<std::unique_ptr<DispatchPart>> DispatchPart::start(
     const Config& config, const store::Backend& backend, const Clock& clock, Log& log,
-    runtime::Metrics& metrics, std::uint64_t seed, WrapSink wrap, std::vector<front::Route>& routes,
+    runtime::Metrics& metrics, std::uint64_t seed, WrapSink wrap,
+    std::span<const sink::SinkExtension> extensions, std::vector<front::Route>& routes,
     std::vector<front::ReadyCheck>& checks) {
   if (Result<void> able = require_dispatch(backend); !able) {
     return std::unexpected(std::move(able.error()));
@@ -100,6 +103,7 @@ Result<std::unique_ptr<DispatchPart>> DispatchPart::start(
               .refuse_private_addresses = config.dispatch.refuse_private_addresses});
   if (!http) return std::unexpected(std::move(http.error()));
   std::unique_ptr<DispatchPart> part(new DispatchPart(std::move(*http), log));
+  part->sinks_.extensions = extensions;
   if (Result<void> connected = part->connect(config, log, metrics); !connected) {
     return std::unexpected(std::move(connected.error()));
   }
@@ -117,6 +121,10 @@ Result<std::unique_ptr<DispatchPart>> DispatchPart::start(
          if (!made) return made;
          return wrap(type, settings, std::move(*made));
        },
+       .check_sink =
+           [extensions](const core::SinkSettings& settings) {
+             return sink::check_sink(settings, extensions);
+           },
        .wall = clock,
        .steady = part->steady_},
       log, metrics);
@@ -164,6 +172,9 @@ void DispatchPart::add_checks(std::vector<front::ReadyCheck>& checks) {
                                   "item types go to Temporal, and temporal.address is not set");
                     },
                     .applies = [this] { return service_->uses_sink(core::SinkType::temporal); }});
+  checks.push_back({.name = "sink.extensions",
+                    .check = [this] { return service_->check_sinks(); },
+                    .applies = [this] { return service_->uses_sink(core::SinkType::extension); }});
 }
 
 }  // namespace penstock::app

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "app/config/config.h"
@@ -35,7 +36,8 @@ class DispatchPart {
   static Result<std::unique_ptr<DispatchPart>> start(
       const Config& config, const store::Backend& backend, const Clock& clock, Log& log,
       runtime::Metrics& metrics, std::uint64_t seed, WrapSink wrap,
-      std::vector<front::Route>& routes, std::vector<front::ReadyCheck>& checks);
+      std::span<const sink::SinkExtension> extensions, std::vector<front::Route>& routes,
+      std::vector<front::ReadyCheck>& checks);
 
   service::DispatchService& service() noexcept { return *service_; }
   kafka::Producer* kafka() noexcept { return kafka_.get(); }  // null = no brokers are set

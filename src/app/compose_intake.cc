@@ -18,6 +18,12 @@ kafka::Handler handler_of(const ItemType& type, const Config& config, const Inta
   return front::dispatch_intake(ports.dispatch, type, bytes_max);
 }
 
+// As many as the store writes at once, and one that is being read meanwhile.
+std::size_t batches_of(const Config& config) {
+  const bool shared = config.dispatch.store == StoreChoice::postgres;
+  return (shared ? config.postgres.connections : 1) + 1;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<IntakePart>> IntakePart::start(const Config& config,
@@ -33,7 +39,8 @@ Result<std::unique_ptr<IntakePart>> IntakePart::start(const Config& config,
   auto consumer = kafka::Consumer::make(part->steady_, log, metrics, *ports.dead_letters,
                                         {.connection = kafka_connection(config.kafka),
                                          .group = config.kafka.intake_group,
-                                         .dead_letter_suffix = config.kafka.dead_letter_suffix},
+                                         .dead_letter_suffix = config.kafka.dead_letter_suffix,
+                                         .batches_max = batches_of(config)},
                                         std::move(handlers));
   if (!consumer) return fail(ErrorKind::invalid, "kafka.intake: " + consumer.error().what);
   part->consumer_ = std::move(*consumer);

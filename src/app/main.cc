@@ -1,3 +1,7 @@
 #include "app/commands/commands.h"
 
-int main(int argc, char** argv) { return penstock::app::run_penstock(argc, argv); }
+#include "app/extensions.h"
+
+int main(int argc, char** argv) {
+  return penstock::app::run_penstock(argc, argv, penstock::app::extensions());
+}

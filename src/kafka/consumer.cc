@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <future>
 #include <mutex>
 #include <optional>
@@ -18,6 +19,7 @@ namespace penstock::kafka {
 namespace {
 
 constexpr int kPollMillis = 100;
+constexpr int kBusyPollMillis = 5;  // while handlers may answer
 // A batch that cannot be taken now is tried again after this, doubled up to that.
 constexpr Millis kRetryMin{100};
 constexpr Millis kRetryMax{5'000};
@@ -104,84 +106,147 @@ class Consumer::Impl {
   };
   // In the order of arrival: of a partition that is the order of its offsets.
   using Batch = std::vector<MessagePtr>;
+  // A batch that the handlers have, each its part of it.
+  struct UnderWay {
+    struct Part {
+      std::vector<std::size_t> places;  // in the batch
+      std::future<std::vector<Verdict>> verdicts;
+    };
+    Batch batch;
+    std::vector<Part> parts;
+
+    bool is_ready() const { return wait(std::chrono::milliseconds(0)); }
+    bool wait(std::chrono::milliseconds span) const {
+      return std::ranges::all_of(parts, [&](const Part& part) {
+        return part.verdicts.wait_for(span) == std::future_status::ready;
+      });
+    }
+  };
 
   void run() {
     runtime::set_thread_name("kafka-intake");
-    Batch batch;
-    Millis pause = kRetryMin;
     while (!stopping_) {
-      collect(batch, kPollMillis);
-      if (batch.empty()) continue;
-      const std::string trouble = work(batch);
-      if (trouble.empty()) {
-        pause = kRetryMin;
-        continue;
+      // What is held is tried again alone, so that nothing of its partitions passes it.
+      const bool due = !held_.empty() && clock_.now() >= retry_at_;
+      if (due && under_way_.empty()) {
+        repeating_ = true;
+        begin(std::exchange(held_, {}));
       }
-      health_.on_trouble(trouble, false, clock_.now());
-      if (pause == kRetryMin) log_.warn("kafka.intake_waits", {{"error", trouble}});
-      wait(batch, pause);
-      pause = std::min(pause * 2, kRetryMax);
+      const bool room = !due && !repeating_ && under_way_.size() < options_.batches_max;
+      if (room) fill();
+      if (!under_way_.empty() && !room) under_way_.front().wait(kStopLook);
+      while (!under_way_.empty() && under_way_.front().is_ready()) settle_front();
+    }
+    while (!under_way_.empty()) {
+      wait_for_front();
+      settle_front();
     }
   }
 
-  // What is there, up to a batch; waits for the first.
-  void collect(Batch& batch, int millis) {
+  // The store's deadline bounds it.
+  void wait_for_front() {
+    while (!under_way_.front().wait(kStopLook)) {
+    }
+  }
+
+  // Takes what is there, up to a batch, and hands it to the handlers. Waits for the first message,
+  // but shortly when answers of others may come meanwhile.
+  void fill() {
+    Batch batch;
+    const int millis = under_way_.empty() ? kPollMillis : kBusyPollMillis;
     while (batch.size() < options_.batch_max) {
-      MessagePtr message(rd_kafka_consumer_poll(handle_.get(), batch.empty() ? millis : 0));
-      if (rebalanced_) {
-        // Whose partitions these are now is unknown; they come again to whom they belong.
+      MessagePtr message = poll(batch.empty() ? millis : 0);
+      if (std::exchange(rebalanced_, false)) {
         batch.clear();
-        rebalanced_ = false;
+        forget_all();
       }
-      if (!message) return;
+      if (!message) break;
       if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
         batch.push_back(std::move(message));
       } else if (message->err != RD_KAFKA_RESP_ERR__PARTITION_EOF) {
         note(rd_kafka_message_errstr(message.get()));
-        return;
+        break;
       }
+    }
+    if (!batch.empty()) begin(std::move(batch));
+  }
+
+  MessagePtr poll(int millis) { return MessagePtr(rd_kafka_consumer_poll(handle_.get(), millis)); }
+
+  // Whose partitions these are now is unknown; they come again to whom they belong.
+  void forget_all() {
+    while (!under_way_.empty()) {
+      wait_for_front();  // the handlers look at the messages until then
+      under_way_.pop_front();
+    }
+    held_.clear();
+    repeating_ = false;
+    resume();
+  }
+
+  // What is held keeps its partitions waiting, and no others; the group goes on being asked, so
+  // this member keeps its place in it.
+  void pause_what_is_held() {
+    if (paused_) rd_kafka_resume_partitions(handle_.get(), paused_.get());  // some may be done
+    paused_.reset(rd_kafka_topic_partition_list_new(8));
+    for (const MessagePtr& each : held_) {
+      const char* const topic = rd_kafka_topic_name(each->rkt);
+      if (rd_kafka_topic_partition_list_find(paused_.get(), topic, each->partition) == nullptr) {
+        rd_kafka_topic_partition_list_add(paused_.get(), topic, each->partition);
+      }
+    }
+    rd_kafka_pause_partitions(handle_.get(), paused_.get());
+  }
+  void resume() {
+    if (paused_) rd_kafka_resume_partitions(handle_.get(), paused_.get());
+    paused_.reset();
+    pause_ = kRetryMin;
+  }
+
+  void begin(Batch&& batch) {
+    UnderWay& one = under_way_.emplace_back(UnderWay{.batch = std::move(batch), .parts = {}});
+    for (const auto& [name, topic] : topics_) {
+      std::vector<IncomingMessage> messages;
+      UnderWay::Part part;
+      for (std::size_t i = 0; i < one.batch.size(); ++i) {
+        const rd_kafka_message_t& message = *one.batch[i];
+        if (name != rd_kafka_topic_name(message.rkt)) continue;
+        messages.push_back({.key = text_of(message.key, message.key_len),
+                            .value = text_of(message.payload, message.len)});
+        part.places.push_back(i);
+      }
+      if (messages.empty()) continue;
+      part.verdicts = topic.handler(messages);
+      one.parts.push_back(std::move(part));
     }
   }
 
-  // Keeps its place in the group meanwhile: partitions are paused, and it goes on asking.
-  void wait(Batch& batch, Millis span) {
-    rd_kafka_topic_partition_list_t* assigned = nullptr;
-    rd_kafka_assignment(handle_.get(), &assigned);
-    const Partitions partitions(assigned);
-    if (partitions) rd_kafka_pause_partitions(handle_.get(), partitions.get());
-    const Instant end = clock_.now() + span;
-    while (!stopping_ && clock_.now() < end && !batch.empty()) {
-      MessagePtr message(rd_kafka_consumer_poll(handle_.get(), kPollMillis));
-      if (rebalanced_) {
-        batch.clear();
-        rebalanced_ = false;
-      }
-      // One that was on its way before the pause.
-      if (message && message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
-        batch.push_back(std::move(message));
+  // Of the oldest batch, which is ready: moves offsets behind what has been answered for, and holds
+  // the rest.
+  void settle_front() {
+    UnderWay one = std::move(under_way_.front());
+    under_way_.pop_front();
+    const Batch& batch = one.batch;
+    std::vector<Verdict> verdicts(batch.size());
+    for (UnderWay::Part& part : one.parts) {
+      std::vector<Verdict> given = part.verdicts.get();
+      for (std::size_t i = 0; i < part.places.size(); ++i) {
+        verdicts[part.places[i]] = std::move(given[i]);
       }
     }
-    if (partitions) rd_kafka_resume_partitions(handle_.get(), partitions.get());
-  }
-
-  // Takes out of the batch what has been answered for; says why the rest has not, if there is any.
-  std::string work(Batch& batch) {
-    std::vector<Verdict> verdicts = judge(batch);
-    std::string trouble = bury(batch, verdicts);
-    // Of each partition everything up to the first that is held: an offset has no gaps.
-    Batch held;
+    hold_what_is_behind(batch, verdicts);
+    bury(batch, verdicts);
+    hold_what_is_behind(batch, verdicts);
+    std::string trouble;
     const Partitions done(rd_kafka_topic_partition_list_new(8));
     for (std::size_t i = 0; i < batch.size(); ++i) {
       const rd_kafka_message_t& message = *batch[i];
-      const char* const topic = rd_kafka_topic_name(message.rkt);
-      const bool behind = std::ranges::any_of(held, [&](const MessagePtr& other) {
-        return other->rkt == message.rkt && other->partition == message.partition;
-      });
-      if (behind || verdicts[i].kind == Verdict::Kind::retry) {
+      if (verdicts[i].kind == Verdict::Kind::retry) {
         if (trouble.empty()) trouble = verdicts[i].reason;
-        held.push_back(std::move(batch[i]));
+        held_.push_back(std::move(one.batch[i]));
         continue;
       }
+      const char* const topic = rd_kafka_topic_name(message.rkt);
       const Topic& of = topics_.at(topic);
       (verdicts[i].kind == Verdict::Kind::ok ? of.ok : of.poison)->add();
       auto* place = rd_kafka_topic_partition_list_find(done.get(), topic, message.partition);
@@ -192,32 +257,41 @@ class Consumer::Impl {
     }
     // Refused only for partitions that have gone to another member, which will do them again.
     if (done->cnt > 0) rd_kafka_offsets_store(handle_.get(), done.get());
-    batch = std::move(held);
-    if (batch.empty()) health_.on_success();
-    return batch.empty() ? std::string() : trouble;
+    const bool repeated = std::exchange(repeating_, false);
+    if (held_.empty()) {
+      resume();
+      return health_.on_success();
+    }
+    const bool first = paused_ == nullptr;
+    pause_what_is_held();
+    if (!trouble.empty()) health_.on_trouble(trouble, false, clock_.now());
+    if (first) log_.warn("kafka.intake_waits", {{"error", trouble}});
+    if (!first && !repeated) return;  // it waits with what was held before
+    retry_at_ = clock_.now() + pause_;
+    pause_ = std::min(pause_ * 2, kRetryMax);
   }
 
-  std::vector<Verdict> judge(const Batch& batch) {
-    std::vector<Verdict> verdicts(batch.size());
-    for (const auto& [name, topic] : topics_) {
-      std::vector<IncomingMessage> messages;
-      std::vector<std::size_t> places;
-      for (std::size_t i = 0; i < batch.size(); ++i) {
-        if (name != rd_kafka_topic_name(batch[i]->rkt)) continue;
-        messages.push_back({.key = text_of(batch[i]->key, batch[i]->key_len),
-                            .value = text_of(batch[i]->payload, batch[i]->len)});
-        places.push_back(i);
+  // An offset has no gaps: what is behind a held message of its partition is held with it, whatever
+  // became of it.
+  void hold_what_is_behind(const Batch& batch, std::vector<Verdict>& verdicts) const {
+    using Place = std::pair<const rd_kafka_topic_t*, std::int32_t>;
+    std::map<Place, const std::string*> stopped;  // with the reason
+    static const std::string before;              // told already
+    for (const MessagePtr& each : held_) stopped[{each->rkt, each->partition}] = &before;
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      const Place place{batch[i]->rkt, batch[i]->partition};
+      if (const auto found = stopped.find(place); found != stopped.end()) {
+        if (verdicts[i].kind == Verdict::Kind::retry) continue;
+        verdicts[i] = {.kind = Verdict::Kind::retry, .reason = *found->second};
+      } else if (verdicts[i].kind == Verdict::Kind::retry) {
+        stopped.emplace(place, &verdicts[i].reason);
       }
-      if (messages.empty()) continue;
-      std::vector<Verdict> given = topic.handler(messages);
-      for (std::size_t i = 0; i < places.size(); ++i) verdicts[places[i]] = std::move(given[i]);
     }
-    return verdicts;
   }
 
   // Sends the poison to the dead-letter topics and waits until it is there. What does not arrive is
-  // held with the rest; the reason is returned.
-  std::string bury(const Batch& batch, std::vector<Verdict>& verdicts) {
+  // held.
+  void bury(const Batch& batch, std::vector<Verdict>& verdicts) {
     std::vector<std::pair<std::size_t, std::future<DeliveryReport>>> sent;
     for (std::size_t i = 0; i < batch.size(); ++i) {
       if (verdicts[i].kind != Verdict::Kind::poison) continue;
@@ -226,7 +300,6 @@ class Consumer::Impl {
       dead_letters_.send(dead_letter(*batch[i], verdicts[i].reason),
                          [told](DeliveryReport report) { told->set_value(std::move(report)); });
     }
-    std::string trouble;
     for (auto& [i, told] : sent) {
       // Within the producer's own time-out, which a stop does not wait for.
       while (!stopping_ && told.wait_for(kStopLook) != std::future_status::ready) {
@@ -241,10 +314,9 @@ class Consumer::Impl {
                                           {"error", verdicts[i].reason}});
         continue;
       }
-      trouble = "a dead letter cannot be written: " + report.detail;
-      verdicts[i] = {.kind = Verdict::Kind::retry, .reason = trouble};
+      verdicts[i] = {.kind = Verdict::Kind::retry,
+                     .reason = "a dead letter cannot be written: " + report.detail};
     }
-    return trouble;
   }
 
   OutgoingMessage dead_letter(const rd_kafka_message_t& message, const std::string& reason) const {
@@ -297,7 +369,14 @@ class Consumer::Impl {
   std::map<std::string, Topic> topics_;
   runtime::ConnectionHealth health_;
   Handle handle_;
-  bool rebalanced_ = false;  // of the thread
+  // Of the thread.
+  std::deque<UnderWay> under_way_;  // the oldest first
+  Batch held_;                      // what could not be taken, and all behind it
+  bool repeating_ = false;          // what was held is under way again
+  Partitions paused_;               // while something is held or repeated; else null
+  Millis pause_ = kRetryMin;        // before the next repeat
+  Instant retry_at_{};
+  bool rebalanced_ = false;
   std::atomic<bool> stopping_{false};
   std::thread thread_;  // last: it uses all of the above
 };

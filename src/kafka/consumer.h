@@ -1,16 +1,19 @@
 // One member of a consumer group, on a thread of its own: batches go to the handler of their topic,
-// and an offset moves on once the handler has said what became of its message and all before it.
+// several of them at once, and an offset moves on once the handler has said what became of its
+// message and all before it.
 // A message may come again (after a crash, a rebalance, a lost commit): handlers are idempotent.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/log.h"
@@ -22,7 +25,7 @@
 
 namespace penstock::kafka {
 
-// Valid for the time of the call that it is given to.
+// The texts are the consumer's: see Handler.
 struct IncomingMessage {
   std::string_view key;  // empty when there is none
   std::string_view value;
@@ -38,15 +41,23 @@ struct Verdict {
   std::string reason;  // of poison and retry, for people
 };
 
-// One verdict for each message, in order. Called on the consumer's thread, and may block as long as
-// a store's deadline.
-using Handler = std::function<std::vector<Verdict>(std::span<const IncomingMessage>)>;
+// Promises one verdict for each message, in order. Called on the consumer's thread, for the next
+// batch maybe before the last one is answered; the texts are there until the answer is, within a
+// store's deadline.
+using Handler = std::function<std::future<std::vector<Verdict>>(std::span<const IncomingMessage>)>;
+
+inline std::future<std::vector<Verdict>> answered(std::vector<Verdict> verdicts) {
+  std::promise<std::vector<Verdict>> promise;
+  promise.set_value(std::move(verdicts));
+  return promise.get_future();
+}
 
 struct ConsumerOptions {
   Connection connection;
   std::string group;
   std::string dead_letter_suffix = ".dlq";
   std::size_t batch_max = 1'000;  // messages to a handler at once
+  std::size_t batches_max = 2;  // that handlers have at once; more helps a store with many writers
   // A member that has died is missed after this: its partitions go to the others then.
   Millis session_timeout = Seconds{10};
 };

@@ -33,7 +33,12 @@ Result<Conf> make_conf(const Connection& connection, Settings settings) {
   };
   add("client.id", "penstock");
   add("security.protocol", security);
-  if (connection.tls) add("ssl.ca.location", connection.ca_file);
+  if (connection.tls) {
+    add("ssl.ca.location", connection.ca_file);
+    add("ssl.certificate.location", connection.certificate_file);
+    add("ssl.key.location", connection.key_file);
+    add("ssl.endpoint.identification.algorithm", "https");  // the host must be the certificate's
+  }
   add("sasl.mechanism", connection.sasl_mechanism);
   if (sasl) {
     add("sasl.username", connection.username);

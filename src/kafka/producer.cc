@@ -109,6 +109,7 @@ class Producer::Impl {
     if (!conf) return std::unexpected(std::move(conf.error()));
     rd_kafka_conf_set_opaque(conf->get(), this);
     rd_kafka_conf_set_dr_msg_cb(conf->get(), on_report);
+    rd_kafka_conf_set_error_cb(conf->get(), on_error);
     return make_handle(RD_KAFKA_PRODUCER, std::move(*conf));
   }
 
@@ -161,6 +162,16 @@ class Producer::Impl {
     std::string what = rd_kafka_err2str(message.err);
     const Millis away = health_.on_trouble(what, connection, clock_.now());
     return {.delivery = Delivery::not_now, .detail = std::move(what), .away = away};
+  }
+
+  // Why a broker cannot be spoken to; the probe itself learns only that none can.
+  static void on_error(rd_kafka_t*, int error, const char* reason, void* opaque) {
+    if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) return;
+    std::string_view what = reason;
+    what = what.substr(0, what.find(" (after "));  // another time with each attempt
+    Impl& self = *static_cast<Impl*>(opaque);
+    const std::lock_guard lock(self.mutex_);
+    self.broker_trouble_ = what;
   }
 
   bool stopping() {
@@ -236,7 +247,11 @@ class Producer::Impl {
     const struct rd_kafka_metadata* metadata = nullptr;
     const rd_kafka_resp_err_t error =
         rd_kafka_metadata(handle_.get(), 0, nullptr, &metadata, kProbeMillis);
-    if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return rd_kafka_err2str(error);
+    const std::lock_guard reasons(mutex_);
+    if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
+      return broker_trouble_.empty() ? rd_kafka_err2str(error) : broker_trouble_;
+    }
+    broker_trouble_.clear();
     const bool brokers = metadata->broker_cnt > 0;
     rd_kafka_metadata_destroy(metadata);
     if (!brokers) return "no broker is known";
@@ -253,7 +268,8 @@ class Producer::Impl {
 
   std::mutex mutex_;
   std::condition_variable wake_;
-  bool stopping_ = false;  // guarded by mutex_
+  bool stopping_ = false;       // guarded by mutex_
+  std::string broker_trouble_;  // guarded by mutex_; of the last attempts, empty = none
 
   std::thread poller_;
   std::thread prober_;

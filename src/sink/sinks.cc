@@ -1,5 +1,7 @@
 #include "sink/sinks.h"
 
+#include <utility>
+
 #include "sink/kafka/kafka_sink.h"
 #include "sink/log/log_sink.h"
 
@@ -21,6 +23,11 @@ Result<std::unique_ptr<Sink>> make_sink(const core::SinkSettings& settings, Sink
         return invalid_field("sink.type", "is temporal, and temporal.address is not set");
       }
       return context.temporal->open_sink(settings);
+    case core::SinkType::extension:
+      if (Result<void> good = check_sink(settings, context.extensions); !good) {
+        return std::unexpected(std::move(good.error()));
+      }
+      return find_extension(context.extensions, settings.extension)->open(settings, context.log);
   }
   return invalid_field("sink.type", "is not known");
 }

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "base/log.h"
 #include "base/result.h"
 #include "core/dispatch/item_type.h"
 #include "kafka/producer.h"
+#include "sink/extension.h"
 #include "sink/http/http_client.h"
 #include "sink/sink.h"
 #include "sink/temporal/temporal_client.h"
@@ -19,6 +21,7 @@ struct SinkContext {
   HttpClient& http;
   kafka::Producer* kafka = nullptr;    // null = no brokers are set
   TemporalClient* temporal = nullptr;  // null = no address is set
+  std::span<const SinkExtension> extensions = {};
 };
 
 // `invalid` when the settings cannot be followed: a URL that is none, a server that

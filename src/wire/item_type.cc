@@ -17,7 +17,10 @@ using core::SinkType;
 
 constexpr std::array<std::string_view, 4> kSinkNames = {"log", "http", "kafka", "temporal"};
 
-std::string_view sink_name(SinkType type) { return kSinkNames[static_cast<std::size_t>(type)]; }
+std::string_view sink_name(const core::SinkSettings& sink) {
+  if (sink.type == SinkType::extension) return sink.extension;
+  return kSinkNames[static_cast<std::size_t>(sink.type)];
+}
 
 std::optional<SinkType> sink_type_of(std::string_view name) {
   for (std::size_t i = 0; i < kSinkNames.size(); ++i) {
@@ -62,17 +65,25 @@ void take_secrets(JsonFields& fields, std::vector<std::string>& into) {
   into = std::move(secrets);
 }
 
+// Of another kind it starts from the defaults.
+void take_sink_type(JsonFields& fields, core::SinkSettings& sink) {
+  const std::optional<std::string_view> name = fields.optional_string("type");
+  if (!name || *name == sink_name(sink)) return;
+  if (const std::optional<SinkType> type = sink_type_of(*name)) {
+    sink = {.type = *type};
+  } else if (core::is_extension_name(*name)) {
+    // Whether there is one of that name is known where sinks are made.
+    sink = {.type = SinkType::extension};
+    sink.extension = *name;
+  } else {
+    fields.problem("type", "must be log, http, kafka, temporal or the name of an extension");
+  }
+}
+
 Result<core::SinkSettings> decode_sink(JsonValue value, const core::SinkSettings& base) {
   JsonFields fields(value);
   core::SinkSettings sink = base;
-  if (const auto name = fields.optional_string("type")) {
-    const std::optional<SinkType> type = sink_type_of(*name);
-    if (!type) {
-      fields.problem("type", "must be log, http, kafka or temporal");
-    } else if (*type != base.type) {
-      sink = {.type = *type};
-    }
-  }
+  take_sink_type(fields, sink);
   take_text(fields, "url", sink.url);
   take_secrets(fields, sink.secrets);
   take_duration(fields, "timeoutMs", sink.timeout);
@@ -80,6 +91,9 @@ Result<core::SinkSettings> decode_sink(JsonValue value, const core::SinkSettings
   take_text(fields, "workflowType", sink.workflow_type);
   take_text(fields, "taskQueue", sink.task_queue);
   take_text(fields, "topic", sink.topic);
+  if (sink.type == SinkType::extension) {
+    if (const auto options = fields.optional_object("settings")) sink.options = options->raw();
+  }
   if (!fields.error()) return sink;
   Error error = *fields.error();
   if (!error.field.empty()) {
@@ -103,23 +117,30 @@ Result<void> check_spelling(const core::SinkSettings& sink) {
   return {};
 }
 
+void encode_secrets(JsonWriter& out, const core::SinkSettings& sink, Secrets secrets) {
+  out.key("secrets");
+  if (secrets == Secrets::counted) {
+    out.value(static_cast<std::int64_t>(sink.secrets.size()));
+    return;
+  }
+  out.begin_array();
+  for (const std::string& secret : sink.secrets) out.value(secret);
+  out.end_array();
+}
+
 void encode_sink(JsonWriter& out, const core::SinkSettings& sink, Secrets secrets) {
-  out.begin_object().member("type", sink_name(sink.type));
-  if (sink.type == SinkType::http) {
-    out.member("url", sink.url).key("secrets");
-    if (secrets == Secrets::counted) {
-      out.value(static_cast<std::int64_t>(sink.secrets.size()));
-    } else {
-      out.begin_array();
-      for (const std::string& secret : sink.secrets) out.value(secret);
-      out.end_array();
-    }
+  const bool extension = sink.type == SinkType::extension;
+  out.begin_object().member("type", sink_name(sink));
+  if (sink.type == SinkType::http) out.member("url", sink.url);
+  if (extension) out.key("settings").raw(sink.options.empty() ? "{}" : sink.options);
+  if (sink.type == SinkType::http || extension) {
+    encode_secrets(out, sink, secrets);
     out.member("timeoutMs", sink.timeout.count());
   }
   if (sink.type == SinkType::temporal) {
     out.member("workflowType", sink.workflow_type).member("taskQueue", sink.task_queue);
   }
-  if (sink.type == SinkType::http || sink.type == SinkType::temporal) {
+  if (sink.type == SinkType::http || sink.type == SinkType::temporal || extension) {
     out.member("concurrency", sink.concurrency);
   }
   if (sink.type == SinkType::kafka) out.member("topic", sink.topic);

@@ -71,6 +71,28 @@ TEST(ItemTypeJson, merges_into_what_is_there) {
   EXPECT_TRUE(other->sink.secrets.empty());
 }
 
+TEST(ItemTypeJson, keeps_what_an_extension_is_to_be_told) {
+  const Result<ItemTypeSettings> settings = decode(
+      R"({"sink":{"type":"fax-2","settings":{"line": 7, "tone":[1.50]},"secrets":["pin"],"concurrency":3}})");
+  ASSERT_TRUE(settings) << settings.error().what;
+  EXPECT_EQ(settings->sink.type, SinkType::extension);
+  EXPECT_EQ(settings->sink.extension, "fax-2");
+  EXPECT_EQ(settings->sink.options, R"({"line": 7, "tone":[1.50]})");
+  EXPECT_EQ(*decode(encode(*settings, Secrets::shown)), *settings);
+  const std::string shown = encode(*settings, Secrets::counted);
+  EXPECT_NE(
+      shown.find(R"("sink":{"type":"fax-2","settings":{"line": 7, "tone":[1.50]},"secrets":1)"),
+      std::string::npos)
+      << shown;
+  const ItemTypeSettings merged = *decode(R"({"sink":{"concurrency":4}})", *settings);
+  EXPECT_EQ(merged.sink.options, settings->sink.options);
+  const ItemTypeSettings other = *decode(R"({"sink":{"type":"fax"}})", *settings);
+  EXPECT_EQ(other.sink.extension, "fax");
+  EXPECT_EQ(other.sink.options, "");
+  EXPECT_FALSE(
+      decode(R"({"sink":{"type":"fax","settings":{"x":")" + std::string(17'000, 'x') + R"("}}})"));
+}
+
 TEST(ItemTypeJson, names_the_field_at_fault) {
   const std::pair<std::string_view, std::string_view> bad[] = {
       {R"({"batchSize":0})", "batchSize"},
@@ -81,7 +103,12 @@ TEST(ItemTypeJson, names_the_field_at_fault) {
       {R"({"maxDispatchRetries":-1})", "maxDispatchRetries"},
       {R"({"retryBackoffMs":500,"retryBackoffMaxMs":100})", "retryBackoffMaxMs"},
       {R"({"enabled":1})", "enabled"},
-      {R"({"sink":{"type":"fax"}})", "sink.type"},
+      {R"({"sink":{"type":"Fax"}})", "sink.type"},
+      {R"({"sink":{"type":"4x"}})", "sink.type"},
+      {R"({"sink":{"type":""}})", "sink.type"},
+      {R"({"sink":{"type":"fax","settings":[]}})", "sink.settings"},
+      {R"({"sink":{"type":"fax","timeoutMs":0}})", "sink.timeoutMs"},
+      {R"({"sink":{"type":"fax","secrets":[""]}})", "sink.secrets"},
       {R"({"sink":{"type":"http"}})", "sink.url"},
       {R"({"sink":{"type":"http","url":"ftp://x"}})", "sink.url"},
       {R"({"sink":{"type":"http","url":"http://x/#y"}})", "sink.url"},

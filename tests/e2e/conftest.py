@@ -16,8 +16,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 READY_SECONDS = 20  # a start takes tens of milliseconds; a loaded machine gets slack
 
 
-def binary() -> str:
-    return str(pathlib.Path(os.environ.get("PENSTOCK_BUILD", ROOT / "build" / "release")) / "penstock")
+def binary(program="penstock") -> str:
+    return str(pathlib.Path(os.environ.get("PENSTOCK_BUILD", ROOT / "build" / "release")) / program)
 
 
 def clean_environment(extra: dict | None = None) -> dict:
@@ -40,10 +40,10 @@ class Answer:
 class Daemon:
     """One running daemon. `stop()` ends it in order, `kill()` as a crash would."""
 
-    def __init__(self, data_dir, args=(), env=None, log_path=None):
+    def __init__(self, data_dir, args=(), env=None, log_path=None, program="penstock"):
         self.data_dir = pathlib.Path(data_dir)
         self.log_path = pathlib.Path(log_path or self.data_dir.parent / "daemon.log")
-        command = [binary(), "serve", "--data-dir", str(self.data_dir)]
+        command = [binary(program), "serve", "--data-dir", str(self.data_dir)]
         if "--http" not in args:
             command += ["--http", "127.0.0.1:0"]
         with open(self.log_path, "ab") as log:
@@ -124,11 +124,11 @@ class Daemon:
 
 @pytest.fixture
 def start_daemon(tmp_path):
-    """start_daemon(*args, env=None, data_dir=None) -> Daemon; all are ended with the test."""
+    """start_daemon(*args, env=None, data_dir=None, program="penstock") -> Daemon; all are ended with the test."""
     started = []
 
-    def start(*args, env=None, data_dir=None) -> Daemon:
-        daemon = Daemon(data_dir or tmp_path / "data", args, env, tmp_path / f"log{len(started)}.txt")
+    def start(*args, env=None, data_dir=None, program="penstock") -> Daemon:
+        daemon = Daemon(data_dir or tmp_path / "data", args, env, tmp_path / f"log{len(started)}.txt", program)
         started.append(daemon)
         return daemon
 

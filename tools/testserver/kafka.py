@@ -48,11 +48,15 @@ broker.heartbeat.interval.ms=500
 class Kafka(Server):
     kind = "kafka"
 
-    def __init__(self, settings=None):
-        """`settings`: further lines of server.properties, name -> value."""
+    def __init__(self, settings=None, tls=None):
+        """`settings`: further lines of server.properties, name -> value. `tls`: a folder with server.pem (private key in
+        PKCS #8, then its certificate) and ca.pem; a second listener then speaks TLS, and asks for a certificate of that CA."""
         super().__init__()
         self._controller_port = self.reserve_port()
         self._settings = settings or {}
+        self.tls_port = self.reserve_port() if tls else None
+        if tls:
+            self._settings = {**_tls_settings(self, tls), **self._settings}
 
     @property
     def _properties(self):
@@ -95,8 +99,23 @@ class Kafka(Server):
     def bootstrap(self):
         return f"{self.host}:{self.port}"
 
+    @property
+    def tls_bootstrap(self):
+        return f"{self.host}:{self.tls_port}"
+
     def info(self):
         return {**super().info(), "bootstrap": self.bootstrap}
+
+
+def _tls_settings(server, folder):
+    plain = f"PLAINTEXT://{server.host}:{server.port}"
+    secure = f"SSL://{server.host}:{server.tls_port}"
+    return {"listeners": f"{plain},{secure},CONTROLLER://{server.host}:{server._controller_port}",
+            "advertised.listeners": f"{plain},{secure}",
+            "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SSL:SSL",
+            "ssl.keystore.type": "PEM", "ssl.keystore.location": Path(folder) / "server.pem",
+            "ssl.truststore.type": "PEM", "ssl.truststore.location": Path(folder) / "ca.pem",
+            "ssl.client.auth": "required"}
 
 
 def _java_home():

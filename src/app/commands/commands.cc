@@ -21,9 +21,10 @@ constexpr const char* kFooter =
 
 }  // namespace
 
-int run_penstock(int argc, const char* const* argv) {
+int run_penstock(int argc, const char* const* argv,
+                 std::span<const sink::SinkExtension> extensions) {
   CommandLine line("penstock", kDescription, kFooter);
-  add_serve(line.root());
+  add_serve(line.root(), extensions);
   add_check_config(line.root());
   add_migrate(line.root());
   add_version(line.root());

@@ -1,11 +1,14 @@
 // The commands of `penstock`, each in a file of its own.
 #pragma once
 
+#include <span>
+
 #include "app/cli/command_line.h"
+#include "sink/extension.h"
 
 namespace penstock::app {
 
-void add_serve(Command root);
+void add_serve(Command root, std::span<const sink::SinkExtension> extensions);
 void add_check_config(Command root);
 void add_migrate(Command root);
 void add_version(Command root);
@@ -24,6 +27,7 @@ void add_slots_import(Command slots);
 void add_payments_import(Command payments);
 
 // Builds the command line, runs it, gives the exit code.
-int run_penstock(int argc, const char* const* argv);
+int run_penstock(int argc, const char* const* argv,
+                 std::span<const sink::SinkExtension> extensions = {});
 
 }  // namespace penstock::app

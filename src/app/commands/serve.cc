@@ -61,12 +61,12 @@ void raise_file_limit() noexcept {
 
 }  // namespace
 
-int serve(const Config& config) {
+int serve(const Config& config, std::span<const sink::SinkExtension> extensions) {
   const StopSignals signals;
   raise_file_limit();
   const runtime::SystemClock clock;
   Log log(clock, STDERR_FILENO, config.log.level, config.log.format_for(STDERR_FILENO));
-  auto daemon = Daemon::start(config, clock, log);
+  auto daemon = Daemon::start(config, clock, log, extensions);
   if (!daemon) {
     log.error("daemon.start_failed", {{"error", daemon.error().what}});
     return 1;

@@ -23,7 +23,7 @@ void log_warnings(const LoadedConfig& loaded) {
 
 }  // namespace
 
-void add_serve(Command root) {
+void add_serve(Command root, std::span<const sink::SinkExtension> extensions) {
   Command command = root.add(
       "serve",
       "Run the daemon until SIGTERM or Ctrl-C.\n"
@@ -35,11 +35,11 @@ void add_serve(Command root) {
        "penstock serve --config penstock.yaml --admin-token-file admin.token"});
   const auto options = std::make_shared<ConfigOptions>();
   options->add_to(command);
-  command.action([options] {
+  command.action([options, extensions] {
     const std::optional<LoadedConfig> loaded = options->load(true);
     if (!loaded) return static_cast<int>(kExitUsage);
     log_warnings(*loaded);
-    return serve(loaded->config);
+    return serve(loaded->config, extensions);
   });
 }
 

@@ -102,7 +102,9 @@ struct KafkaConfig {
   std::string brokers;  // host:port,host:port; empty = not set
   bool tls = false;
   std::filesystem::path ca_file;  // empty = the system's
-  std::string sasl_mechanism;     // empty = none
+  std::filesystem::path certificate_file;
+  std::filesystem::path key_file;
+  std::string sasl_mechanism;  // empty = none
   std::string username;
   std::string password;  // of its file
   std::map<std::string, ItemType> intake_topics;

@@ -210,7 +210,10 @@ void check_kafka(const Config& config, const Settings& settings, RuleFindings& f
     findings.problems.push_back(fmt::format("{} needs {}", at(settings, path), other));
   };
   needs("kafka.intake.topics", is_set(settings, kBrokers), kBrokers);
-  needs("kafka.tls.ca-file", config.kafka.tls, "kafka.tls.enabled: true");
+  check_pair(settings, findings, "kafka.tls.certificate-file", "kafka.tls.key-file");
+  for (const std::string_view path : {"kafka.tls.ca-file", "kafka.tls.certificate-file"}) {
+    needs(path, config.kafka.tls, "kafka.tls.enabled: true");
+  }
   needs("kafka.sasl.mechanism", is_set(settings, "kafka.sasl.username"), "kafka.sasl.username");
   needs("kafka.sasl.mechanism", is_set(settings, "kafka.sasl.password-file"),
         "kafka.sasl.password-file");
@@ -375,7 +378,7 @@ void take_secret_files(Config& config, const Settings& settings, RuleFindings& f
       take_secret(settings, "temporal.api-key-file", read_token_file, findings);
   for (const std::string_view path :
        {"http.tls.certificate-file", "http.tls.key-file", "kafka.tls.ca-file",
-        "temporal.tls.ca-file", "temporal.tls.certificate-file", "temporal.tls.key-file"}) {
+        "kafka.tls.certificate-file", "kafka.tls.key-file", "temporal.tls.ca-file", "temporal.tls.certificate-file", "temporal.tls.key-file"}) {
     if (!is_set(settings, path)) continue;
     const std::string& file = std::get<std::string>(settings.at(path).value);
     if (::access(file.c_str(), R_OK) != 0) {

@@ -1,5 +1,6 @@
 #include "core/dispatch/item_type.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -41,6 +42,23 @@ Result<void> check_http(const SinkSettings& sink) {
   return check_range({"sink.timeoutMs", sink.timeout.count(), 1, 600'000});
 }
 
+// What the name and the options mean is for the extension itself to say.
+Result<void> check_extension(const SinkSettings& sink) {
+  if (!is_extension_name(sink.extension)) {
+    return invalid_field("sink.type", "must be the name of a kind of sink");
+  }
+  if (sink.options.size() > kSinkOptionsBytesMax) {
+    return invalid_field("sink.settings", "must be at most 16 KiB");
+  }
+  if (sink.secrets.size() > 5) return invalid_field("sink.secrets", "must be at most 5");
+  for (const std::string& secret : sink.secrets) {
+    if (secret.empty() || secret.size() > 512) {
+      return invalid_field("sink.secrets", "must be texts of 1 to 512 characters");
+    }
+  }
+  return check_range({"sink.timeoutMs", sink.timeout.count(), 1, 600'000});
+}
+
 Result<void> check_sink(const SinkSettings& sink) {
   Result<void> checked = check_range({"sink.concurrency", sink.concurrency, 1, 1'024});
   if (!checked) return checked;
@@ -54,11 +72,22 @@ Result<void> check_sink(const SinkSettings& sink) {
     case SinkType::temporal:
       checked = check_text("sink.workflowType", sink.workflow_type);
       return checked ? check_text("sink.taskQueue", sink.task_queue) : checked;
+    case SinkType::extension:
+      return check_extension(sink);
   }
   return {};
 }
 
 }  // namespace
+
+bool is_extension_name(std::string_view name) noexcept {
+  const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
+  const auto fits = [&](char c) {
+    return is_letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '_';
+  };
+  return !name.empty() && name.size() <= 64 && is_letter(name.front()) &&
+         std::ranges::all_of(name, fits);
+}
 
 Result<void> check_item_type(const ItemTypeSettings& settings) {
   const Range ranges[] = {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -14,7 +15,10 @@
 
 namespace penstock::core {
 
-enum class SinkType : std::uint8_t { log, http, kafka, temporal };
+// The last stands for all that are compiled in from outside; its number leaves room for ours.
+enum class SinkType : std::uint8_t { log, http, kafka, temporal, extension = 255 };
+
+inline constexpr std::size_t kSinkOptionsBytesMax = 16 * 1024;  // people write them
 
 struct SinkSettings {
   SinkType type = SinkType::log;
@@ -30,6 +34,9 @@ struct SinkSettings {
   std::string task_queue;
   // Kafka
   std::string topic;
+  // Extension (sink/extension.h)
+  std::string extension;  // its name
+  std::string options;    // its own settings, a JSON object as it came; empty = none
 
   friend bool operator==(const SinkSettings&, const SinkSettings&) = default;
 };
@@ -58,6 +65,10 @@ inline std::optional<PaceLimit> pace_of(const ItemTypeSettings& settings) {
   return PaceLimit{.per_second = *settings.max_per_second,
                    .burst = settings.burst.value_or(default_burst(*settings.max_per_second))};
 }
+
+// Small letters, digits, '-' and '_', from a letter on, at most 64: what `type` may be beside the
+// names of our own sinks.
+bool is_extension_name(std::string_view name) noexcept;
 
 // Refuses values out of range, naming the field as the API does.
 Result<void> check_item_type(const ItemTypeSettings& settings);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/utf8.h"
+
 namespace penstock::core {
 namespace {
 
@@ -22,7 +24,14 @@ std::string_view reference_problem(std::string_view reference) {
   if (reference.size() > kReferenceBytesMax) return "must be at most 140 bytes";
   const bool control =
       std::ranges::any_of(reference, [](char c) { return static_cast<unsigned char>(c) < 0x20; });
-  return control ? "must not hold control characters" : "";
+  if (control) return "must not hold control characters";
+  // A file of another encoding: the text would be another one when it is written down as JSON.
+  for (std::string_view rest = reference; !rest.empty();) {
+    const std::size_t length = utf8_length(rest);
+    if (length == 0) return "must be UTF-8";
+    rest.remove_prefix(length);
+  }
+  return "";
 }
 
 }  // namespace

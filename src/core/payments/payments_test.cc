@@ -162,6 +162,8 @@ TEST(CheckPayment, names_the_field_at_fault) {
   EXPECT_EQ(field_of([](PaymentTexts& t) { t.debtor_iban = "DE1"; }), "debtorIban");
   EXPECT_EQ(field_of([](PaymentTexts& t) { t.creditor_iban = "DE1"; }), "creditorIban");
   EXPECT_EQ(field_of([](PaymentTexts& t) { t.reference = "a\nb"; }), "reference");
+  EXPECT_EQ(field_of([](PaymentTexts& t) { t.reference = "caf\xe9"; }), "reference") << "Latin-1";
+  EXPECT_EQ(field_of([](PaymentTexts& t) { t.reference = "caf\xc3\xa9"; }), "none");
   const std::string longest(kReferenceBytesMax, 'x');
   const std::string longer(kReferenceBytesMax + 1, 'x');
   EXPECT_EQ(field_of([&](PaymentTexts& t) { t.reference = longest; }), "none");

@@ -38,6 +38,8 @@ std::string_view provider_name(core::SinkType type) noexcept {
       return "kafka";
     case core::SinkType::temporal:
       return "temporal";
+    case core::SinkType::extension:
+      return "extension";
   }
   return "";
 }

@@ -44,9 +44,9 @@ kafka::Handler dispatch_intake(DispatchService& dispatch, ItemType type,
           context_bytes_max](std::span<const IncomingMessage> messages) {
     if (!dispatch.knows(type)) {
       // Of all messages, so it is not theirs: somebody has to make the type.
-      return std::vector<Verdict>(
+      return kafka::answered(std::vector<Verdict>(
           messages.size(),
-          {.kind = Verdict::Kind::retry, .reason = "there is no item type " + type.str()});
+          {.kind = Verdict::Kind::retry, .reason = "there is no item type " + type.str()}));
     }
     const auto read = [&](const IncomingMessage& message) {
       return decode(message, type, context_bytes_max);

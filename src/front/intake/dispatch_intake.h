@@ -10,7 +10,7 @@
 
 namespace penstock::front {
 
-// Each call is one enqueue, and returns when it is durable. `dispatch` must outlive the handler.
+// Each call is one enqueue, answered when it is durable. `dispatch` must outlive the handler.
 kafka::Handler dispatch_intake(service::DispatchService& dispatch, ItemType type,
                                std::size_t context_bytes_max);
 

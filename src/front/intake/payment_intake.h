@@ -10,7 +10,7 @@
 
 namespace penstock::front {
 
-// Each call is one write, and returns when it is durable. `payments` must outlive the handler.
+// Each call is one write, answered when it is durable. `payments` must outlive the handler.
 kafka::Handler payment_intake(service::PaymentService& payments, std::size_t metadata_bytes_max);
 
 }  // namespace penstock::front

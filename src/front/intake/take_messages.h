@@ -20,11 +20,11 @@ inline kafka::Verdict poison(std::string reason) {
 // Whether an error is the message's fault: `poison`, or the store's: `retry`.
 kafka::Verdict verdict_of(const Error& error);
 
-// `read(message)` -> Result<Call>; `take(calls, done)` answers each of them once, in order;
-// `judge(answer)` -> Verdict. Returns when the answers are there.
+// `read(message)` -> Result<Call>; `take(calls, done)` answers each of them once, in order, here or
+// on another thread; `judge(answer)` -> Verdict, there.
 template <class Answer, class Read, class Take, class Judge>
-std::vector<kafka::Verdict> take_messages(std::span<const kafka::IncomingMessage> messages,
-                                          Read&& read, Take&& take, Judge&& judge) {
+std::future<std::vector<kafka::Verdict>> take_messages(
+    std::span<const kafka::IncomingMessage> messages, Read&& read, Take&& take, Judge judge) {
   using Call = typename decltype(read(messages[0]))::value_type;
   std::vector<kafka::Verdict> verdicts(messages.size());
   std::vector<Call> calls;
@@ -38,12 +38,14 @@ std::vector<kafka::Verdict> take_messages(std::span<const kafka::IncomingMessage
     calls.push_back(std::move(*call));
     places.push_back(i);
   }
-  std::promise<std::vector<Answer>> taken;
-  take(std::move(calls),
-       [&taken](std::vector<Answer> answers) { taken.set_value(std::move(answers)); });
-  const std::vector<Answer> answers = taken.get_future().get();
-  for (std::size_t i = 0; i < places.size(); ++i) verdicts[places[i]] = judge(answers[i]);
-  return verdicts;
+  std::promise<std::vector<kafka::Verdict>> promise;
+  std::future<std::vector<kafka::Verdict>> future = promise.get_future();
+  take(std::move(calls), [promise = std::move(promise), verdicts = std::move(verdicts),
+                          places = std::move(places), judge](std::vector<Answer> answers) mutable {
+    for (std::size_t i = 0; i < places.size(); ++i) verdicts[places[i]] = judge(answers[i]);
+    promise.set_value(std::move(verdicts));
+  });
+  return future;
 }
 
 }  // namespace penstock::front

@@ -264,7 +264,7 @@ void DispatchService::change_type(ItemType type, ItemTypes::Change change, std::
       std::move(done),
       [this, type = std::move(type), change = std::move(change),
        request_id = std::move(request_id)]() -> Result<store::ItemTypeRecord> {
-        Result<store::ItemTypeRecord> record = types_.change(type, change);
+        Result<store::ItemTypeRecord> record = types_.change(type, checked(change));
         if (!record) return record;
         log_.info("dispatch.type_changed", {{"request_id", request_id},
                                             {"item_type", type.str()},
@@ -279,6 +279,34 @@ bool DispatchService::uses_sink(core::SinkType type) const {
   return std::ranges::any_of(types_.list(), [&](const ItemTypes::Record& record) {
     return record->settings.enabled && record->settings.sink.type == type;
   });
+}
+
+Result<void> DispatchService::check_sinks() const {
+  if (!ports_.check_sink) return {};
+  for (const ItemTypes::Record& record : types_.list()) {
+    if (!record->settings.enabled) continue;
+    if (const Result<void> good = ports_.check_sink(record->settings.sink); !good) {
+      return fail(ErrorKind::unavailable, record->type.str() + ": " + good.error().what);
+    }
+  }
+  return {};
+}
+
+ItemTypes::Change DispatchService::checked(ItemTypes::Change change) const {
+  if (!ports_.check_sink) return change;
+  return
+      [this, change = std::move(change)](
+          const std::optional<core::ItemTypeSettings>& before) -> Result<core::ItemTypeSettings> {
+        Result<core::ItemTypeSettings> after = change(before);
+        if (!after) return after;
+        // What was let in before is not asked again: a node that lacks its sink can still switch it
+        // off.
+        if (before && before->sink == after->sink) return after;
+        if (Result<void> good = ports_.check_sink(after->sink); !good) {
+          return std::unexpected(std::move(good.error()));
+        }
+        return after;
+      };
 }
 
 void DispatchService::type_history(ItemType type, Done<std::vector<ItemTypeChange>> done) {

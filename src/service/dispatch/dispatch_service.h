@@ -88,6 +88,8 @@ class DispatchService {
   bool knows(const ItemType& type) const { return types_.find(type) != nullptr; }
   // Whether items of an enabled type go to such a sink.
   bool uses_sink(core::SinkType type) const;
+  // Why items of an enabled type cannot be handed over by this node, if any cannot.
+  Result<void> check_sinks() const;
 
   // Finishes what was taken; later calls are answered `overloaded`. Idempotent.
   void stop();
@@ -101,6 +103,7 @@ class DispatchService {
   Result<store::NewItem> item_of(core::ItemCall&& call);
   std::vector<Answer> execute(std::span<store::NewItem> items);
   Result<DispatchSummary> summarize(const ItemType& type);
+  ItemTypes::Change checked(ItemTypes::Change change) const;
   template <class T, class Work>
   void read(Done<T> done, Work work);
 

@@ -155,6 +155,26 @@ TEST_F(DispatchServiceTest, waits_while_its_sink_cannot_be_made) {
   EXPECT_EQ(item(node, "x0").retry_count, 0) << "nothing was wrong with the items";
 }
 
+TEST_F(DispatchServiceTest, says_when_it_lacks_a_sink_from_outside) {
+  TestDispatch node(stores);
+  settings.sink = {.type = core::SinkType::extension, .extension = "fax"};
+  node.has_extension = false;
+  const auto refused = node.put_type(kType, settings);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().field, "sink.type");
+  EXPECT_TRUE(node.service->check_sinks());
+  node.has_extension = true;  // as on the node where it was set
+  ASSERT_TRUE(node.put_type(kType, settings));
+  EXPECT_TRUE(node.service->check_sinks());
+  node.has_extension = false;
+  const Result<void> checked = node.service->check_sinks();
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().what, kType.str() + ": sink.type: is not compiled in");
+  settings.enabled = false;
+  ASSERT_TRUE(node.put_type(kType, settings)) << "the kill switch works on every node";
+  EXPECT_TRUE(node.service->check_sinks());
+}
+
 TEST_F(DispatchServiceTest, gives_back_what_it_holds_when_it_stops) {
   TestDispatch node(stores);
   settings.max_per_second = 100;

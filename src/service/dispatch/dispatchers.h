@@ -46,6 +46,8 @@ struct DispatchPorts {
   store::ItemFeed* feed = nullptr;
   store::SlotLife* slot_life = nullptr;  // null = items have no slots that could be given back
   DispatcherParts::MakeSink make_sink;
+  // Whether a sink of these settings could be made, asked before they count; null = always.
+  std::function<Result<void>(const core::SinkSettings&)> check_sink = {};
   const Clock& wall;
   const Clock& steady;
 };

@@ -91,6 +91,10 @@ struct TestDispatch {
            }
            return std::make_unique<TestSink>(shared.downstream);
          },
+         .check_sink = [this](const core::SinkSettings& settings) -> Result<void> {
+           if (settings.type != core::SinkType::extension || has_extension) return {};
+           return invalid_field("sink.type", "is not compiled in");
+         },
          .wall = shared.wall,
          .steady = steady},
         log, metrics);
@@ -120,6 +124,7 @@ struct TestDispatch {
         [settings](const auto&) -> Result<core::ItemTypeSettings> { return settings; }, "req");
   }
 
+  bool has_extension = true;
   runtime::SystemClock clock;
   runtime::SteadyWallClock steady;
   Log log{clock, STDERR_FILENO, LogLevel::off, LogFormat::text};

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <string>
 
 #include "service/payments/test_payments.h"
@@ -24,11 +25,17 @@ core::PaymentCall payment(std::string id, std::string_view amount = "1.00",
   return call;
 }
 
+// What the last context was told of the time that its payment came in.
+std::atomic<Instant> last_received{};
+
 // The amount is all that these tests keep of a payment.
 PaymentFormat format() {
   return {.body = [](const core::PaymentCall& call) { return core::format_money(call.amount); },
-          .context = [](const core::PaymentCall& call,
-                        Instant) { return "\"" + core::format_money(call.amount) + "\""; },
+          .context =
+              [](const core::PaymentCall& call, Instant received) {
+                last_received = received;
+                return "\"" + core::format_money(call.amount) + "\"";
+              },
           .read_body = [](const PaymentId& id, std::string_view body) -> Result<core::PaymentCall> {
             return payment(id.str(), body);
           }};
@@ -119,6 +126,7 @@ TEST_F(PaymentServiceTest, a_held_payment_is_released_once) {
   EXPECT_EQ(released->status, PaymentStatus::scheduled);
   ASSERT_TRUE(released->item);
   EXPECT_EQ(released->history.size(), 2U);
+  EXPECT_EQ(last_received.load(), released->payment.created) << "not when it was released";
   EXPECT_EQ(release("h").error().kind, ErrorKind::conflict);
   EXPECT_EQ(release("x").error().kind, ErrorKind::not_found);
 }

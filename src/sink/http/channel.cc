@@ -110,17 +110,27 @@ void Channel::finish(CallRef call, SinkAnswer&& result, Connection* reusable) {
   answer(call, std::move(result));
 }
 
-void Channel::give_back(CallRef call, Connection& connection) {
-  // Later, since whoever gave it the call is not ready for another.
-  boost::asio::post(loop_.context(),
-                    [self = shared_from_this(), free = connection.shared_from_this()] {
-                      if (free->is_usable()) return self->release(*free);
-                      free->close();
-                      --self->connections_;
-                      self->start_waiting();
-                    });
-  call->connection.reset();
-  answer(call, {.outcome = SinkOutcome::late, .detail = {}, .unsent = std::move(call->item)});
+void Channel::give_back(CallRef call) {
+  // Later, since whoever gave the connection its call is not ready for another. The answer waits
+  // for that, too: a call that follows it at once must find the connection free.
+  late_.splice(late_.end(), calls_, call);
+  boost::asio::post(loop_.context(), [self = shared_from_this()] { self->free_late(); });
+}
+
+void Channel::free_late() {
+  if (late_.empty()) return;  // closed meanwhile
+  CallList one;
+  one.splice(one.begin(), late_, late_.begin());
+  Call& call = one.front();
+  const std::shared_ptr<Connection> connection = std::move(call.connection);
+  if (connection->is_usable()) {
+    release(*connection);
+  } else {
+    connection->close();
+    --connections_;
+    start_waiting();
+  }
+  call.done({.outcome = SinkOutcome::late, .detail = {}, .unsent = std::move(call.item)});
 }
 
 void Channel::answer(CallRef call, SinkAnswer&& result) {
@@ -246,6 +256,7 @@ void Channel::close_on_loop() {
   waiting_.clear();
   want_addresses_.clear();
   for (const auto& connection : std::exchange(idle_, {})) connection->close();
+  calls_.splice(calls_.end(), late_);
   while (!calls_.empty()) {
     const CallRef call = calls_.begin();
     if (call->connection) call->connection->close();

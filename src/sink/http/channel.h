@@ -57,8 +57,8 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void finish(CallRef call, SinkAnswer&& answer, Connection* reusable);
   // Nothing of the call reached the peer: it goes again, on a new connection. The old one is gone.
   void repeat(CallRef call);
-  // Its turn has passed, and nothing was written: the item goes back, the connection is free.
-  void give_back(CallRef call, Connection& connection);
+  // Its turn has passed, and nothing was written: the connection is free, then the item goes back.
+  void give_back(CallRef call);
   // A connection at rest was closed by the peer.
   void on_idle_closed(const Connection& connection);
 
@@ -68,6 +68,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void start_on_new_connection(CallRef call);
   void release(Connection& connection);
   void start_waiting();
+  void free_late();
   void answer(CallRef call, SinkAnswer&& answer);
   void expire(CallRef call);
   void wake_at(Micros at);
@@ -87,6 +88,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   // The loop's.
   CallList calls_;               // in the order of their deadlines: all have one time-out
   std::deque<CallRef> waiting_;  // of calls_, for a connection; the oldest first
+  CallList late_;                // still with their connections; one free_late() for each
   std::size_t connections_ = 0;
   std::vector<std::shared_ptr<Connection>> idle_;  // the one that rests longest first
   Timer timer_;

@@ -147,7 +147,7 @@ void Connection::send(CallRef call) {
   reused_ = state_ == State::free;
   if (loop_.now() > call->send_by) {
     state_ = State::free;
-    return channel_->give_back(call, *this);
+    return channel_->give_back(call);
   }
   state_ = State::busy;
   call_ = call;

@@ -233,6 +233,16 @@ TEST_P(PaymentSuite, only_what_is_held_is_released) {
   EXPECT_EQ(record("h").status, PaymentStatus::held);
 }
 
+TEST_P(PaymentSuite, what_was_executed_is_not_released_when_its_item_is_forgotten) {
+  taken(new_payment("done"));
+  ASSERT_EQ(settle_all(Outcome::done), 1U);
+  ASSERT_EQ(*queue().forget(payment_item_type(), kNoon + Seconds{60}, 100), 1U);
+  const Result<void> released = payments().release(new_payment("done"), kNoon);
+  ASSERT_FALSE(released);
+  EXPECT_EQ(released.error().kind, ErrorKind::conflict);
+  EXPECT_FALSE(item("done")) << "it would be executed again";
+}
+
 TEST_P(PaymentSuite, lists_in_the_order_of_ids_by_status_and_page) {
   for (const char* id : {"c", "a", "e"}) taken(new_payment(id));
   for (const char* id : {"d", "b"}) taken(new_payment(id, PaymentStatus::held));

@@ -415,4 +415,20 @@ TEST_P(ItemTypeSuite, keeps_settings_with_their_history) {
   EXPECT_EQ((*types().find(type))->version, 2);
 }
 
+TEST_P(ItemTypeSuite, keeps_a_sink_from_outside) {
+  const ItemType type = item_type("INVOICE");
+  core::ItemTypeSettings settings;
+  settings.sink = {.type = core::SinkType::extension,
+                   .secrets = {"pin"},
+                   .extension = "fax",
+                   .options = R"({"line": 7, "greeting": "na\\u00efve \xc3\xaf"})"};
+  ASSERT_TRUE(types().put(type, 0, settings, kNoon));
+  EXPECT_EQ((*types().find(type))->settings, settings);
+  harness().reopen();
+  EXPECT_EQ(types().list().value().at(0).settings, settings);
+  settings.sink = {};
+  ASSERT_TRUE(types().put(type, 1, settings, kNoon));
+  EXPECT_EQ((*types().find(type))->settings, settings);
+}
+
 }  // namespace penstock::store::conformance

@@ -48,6 +48,9 @@ class Reader : public ByteReader {
 
   core::SinkType sink_type() {
     const auto byte = number<std::uint8_t>();
+    if (byte == static_cast<std::uint8_t>(core::SinkType::extension)) {
+      return core::SinkType::extension;
+    }
     if (byte <= static_cast<std::uint8_t>(core::SinkType::temporal)) {
       return static_cast<core::SinkType>(byte);
     }
@@ -66,6 +69,10 @@ class Reader : public ByteReader {
     sink.workflow_type = long_text();
     sink.task_queue = long_text();
     sink.topic = long_text();
+    if (sink.type == core::SinkType::extension) {  // behind what all have had from the beginning
+      sink.extension = long_text();
+      sink.options = long_text();
+    }
     return sink;
   }
 };
@@ -80,6 +87,10 @@ void put_sink(std::string& out, const core::SinkSettings& sink) {
   put_long_text(out, sink.workflow_type);
   put_long_text(out, sink.task_queue);
   put_long_text(out, sink.topic);
+  if (sink.type == core::SinkType::extension) {
+    put_long_text(out, sink.extension);
+    put_long_text(out, sink.options);
+  }
 }
 
 }  // namespace

@@ -90,6 +90,11 @@ ItemTypeRecord random_type(Rng& rng) {
   settings.sink.workflow_type = "w" + random_text(rng, 100);
   settings.sink.task_queue = "q" + random_text(rng, 100);
   settings.sink.topic = "t" + random_text(rng, 100);
+  if (rng.below(4) == 0) {
+    settings.sink.type = core::SinkType::extension;
+    settings.sink.extension = "of-outside";
+    settings.sink.options = random_text(rng, 100);
+  }
   return record;
 }
 

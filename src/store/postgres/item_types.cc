@@ -10,7 +10,7 @@
 namespace penstock::store::postgres {
 namespace {
 
-// In the order of SinkType.
+// In the order of SinkType. Any other word is the name of an extension.
 constexpr std::array<std::string_view, 4> kSinks = {"log", "http", "kafka", "temporal"};
 
 std::optional<std::int64_t> number_of(const Rows& rows, int row, int column) {
@@ -19,11 +19,9 @@ std::optional<std::int64_t> number_of(const Rows& rows, int row, int column) {
 
 // The columns of find_settings.sql.
 Result<ItemTypeRecord> record_of(const Rows& rows, int row) {
-  const auto sink = std::ranges::find(kSinks, rows.text(row, 15));
-  if (sink == kSinks.end()) {
-    return fail(ErrorKind::corrupt,
-                "dispatch_settings holds a word that this program does not know");
-  }
+  const std::string_view sink_name = rows.text(row, 15);
+  const auto sink = std::ranges::find(kSinks, sink_name);
+  const bool extension = sink == kSinks.end();
   core::ItemTypeSettings settings{
       .enabled = rows.boolean(row, 3),
       .batch_size = rows.int8(row, 4),
@@ -37,14 +35,17 @@ Result<ItemTypeRecord> record_of(const Rows& rows, int row) {
       .retry_backoff = Millis{rows.int8(row, 12)},
       .retry_backoff_max = Millis{rows.int8(row, 13)},
       .max_pause = Seconds{rows.int8(row, 14)},
-      .sink = {.type = static_cast<core::SinkType>(sink - kSinks.begin()),
+      .sink = {.type = extension ? core::SinkType::extension
+                                 : static_cast<core::SinkType>(sink - kSinks.begin()),
                .url = std::string(rows.text(row, 16)),
                .secrets = {},
                .timeout = Millis{rows.int8(row, 18)},
                .concurrency = rows.int8(row, 19),
                .workflow_type = std::string(rows.text(row, 20)),
                .task_queue = std::string(rows.text(row, 21)),
-               .topic = std::string(rows.text(row, 22))}};
+               .topic = std::string(rows.text(row, 22)),
+               .extension = extension ? std::string(sink_name) : std::string(),
+               .options = std::string(rows.text(row, 23))}};
   for (const std::string_view secret : rows.texts(row, 17)) {
     settings.sink.secrets.emplace_back(secret);
   }
@@ -74,14 +75,17 @@ Params params_of(const ItemType& type, std::int64_t expected,
       .int8(std::int64_t{settings.retry_backoff.count()})
       .int8(std::int64_t{settings.retry_backoff_max.count()})
       .int8(std::int64_t{settings.max_pause.count()});
-  params.text(kSinks[static_cast<std::size_t>(sink.type)])
+  params
+      .text(sink.type == core::SinkType::extension ? std::string_view(sink.extension)
+                                                   : kSinks[static_cast<std::size_t>(sink.type)])
       .text(sink.url)
       .texts(secrets)
       .int8(std::int64_t{sink.timeout.count()})
       .int8(sink.concurrency)
       .text(sink.workflow_type)
       .text(sink.task_queue)
-      .text(sink.topic);
+      .text(sink.topic)
+      .text(sink.options);
   return params;
 }
 

@@ -14,7 +14,23 @@
 
 namespace penstock::core {
 
-enum class SinkType : std::uint8_t { log, http, kafka, temporal };
+enum class SinkType : std::uint8_t { log, http, kafka, temporal, smpp };
+
+// A provider of text messages that speaks SMPP 3.4.
+struct SmppSettings {
+  std::string host;
+  std::int64_t port = 2'775;  // the protocol's own
+  std::string system_id;
+  std::string password;
+  std::string system_type;
+  // What phones show as the sender; empty = what the provider has set.
+  std::string source;
+  std::optional<std::int64_t> source_ton;  // none = by the form of `source`
+  std::optional<std::int64_t> source_npi;
+  bool receipts = true;  // asks what became of each message
+
+  friend bool operator==(const SmppSettings&, const SmppSettings&) = default;
+};
 
 struct SinkSettings {
   SinkType type = SinkType::log;
@@ -23,13 +39,15 @@ struct SinkSettings {
   // Each signs, so that keys can be changed: a receiver needs to know one of them. None = unsigned.
   std::vector<std::string> secrets;
   Millis timeout = Seconds{10};
-  // HTTP and Temporal: hand-overs under way at once.
+  // HTTP, Temporal and SMPP: hand-overs under way at once; of SMPP, parts of messages.
   std::int64_t concurrency = 32;
   // Temporal
   std::string workflow_type;
   std::string task_queue;
   // Kafka
   std::string topic;
+  // SMPP, with `timeout` and `concurrency`
+  SmppSettings smpp;
 
   friend bool operator==(const SinkSettings&, const SinkSettings&) = default;
 };

@@ -18,7 +18,8 @@ bool starts_by_itself(const core::ItemTypeSettings& settings) {
 std::size_t concurrency_of(const core::SinkSettings& sink) {
   // What the log and Kafka sinks queue is theirs to bound; this keeps it in sight.
   constexpr std::size_t kOthers = 10'000;
-  const bool bounded = sink.type == core::SinkType::http || sink.type == core::SinkType::temporal;
+  const bool bounded = sink.type == core::SinkType::http ||
+                       sink.type == core::SinkType::temporal || sink.type == core::SinkType::smpp;
   return bounded ? static_cast<std::size_t>(sink.concurrency) : kOthers;
 }
 

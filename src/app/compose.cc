@@ -26,6 +26,7 @@
 #include "front/resp/server.h"
 #include "runtime/metrics.h"
 #include "runtime/ticker.h"
+#include "service/gateway/delivery_log.h"
 #include "service/slots/retention_schedule.h"
 #include "service/slots/slot_service.h"
 #include "store/backend.h"
@@ -94,13 +95,17 @@ class ComposedDaemon final : public Daemon {
     if (!payments) return std::unexpected(payments.error());
     payments_ = std::move(*payments);
     if (Result<void> able = GatewayPart::check(stores_->dispatch()); !able) return able;
+    deliveries_ = std::make_unique<service::DeliveryLog>(
+        service::DeliveryLogOptions{.retention = config_.dispatch.id_retention},
+        *stores_->dispatch().deliveries, clock_, log_, metrics_);
     WrapSink wrap = [payments = payments_->wrap_sink(), messages = GatewayPart::wrap_sink(log_)](
                         const ItemType& type, const core::SinkSettings& settings,
                         std::unique_ptr<sink::Sink> sink) {
       return messages(type, settings, payments(type, settings, std::move(sink)));
     };
-    auto dispatch = DispatchPart::start(config_, stores_->dispatch(), clock_, log_, metrics_,
-                                        random_seed(), std::move(wrap), routes, checks);
+    auto dispatch =
+        DispatchPart::start(config_, stores_->dispatch(), clock_, log_, metrics_, random_seed(),
+                            std::move(wrap), deliveries_.get(), routes, checks);
     if (!dispatch) return std::unexpected(dispatch.error());
     dispatch_ = std::move(*dispatch);
     if (Result<void> served = payments_->serve(config_, dispatch_->service(), routes); !served) {
@@ -108,6 +113,13 @@ class ComposedDaemon final : public Daemon {
     }
     gateway_ = std::make_unique<GatewayPart>(config_, stores_->dispatch(), dispatch_->service(),
                                              clock_, log_, metrics_, random_seed(), routes);
+    if (Result<void> exported = gateway_->start_export(
+            config_.gateway.usage_export, config_.gateway.analytics_retention,
+            *stores_->dispatch().usage_export, std::to_string(random_seed()), clock_, log_,
+            metrics_);
+        !exported) {
+      return exported;
+    }
     auto intake = IntakePart::start(config_,
                                     {.dead_letters = dispatch_->kafka(),
                                      .dispatch = dispatch_->service(),
@@ -148,6 +160,7 @@ class ComposedDaemon final : public Daemon {
     if (payments_) payments_->stop_service();
     if (dispatch_) dispatch_->stop();
     if (payments_) payments_->stop();
+    if (deliveries_) deliveries_->stop();
   }
 
  private:
@@ -197,7 +210,8 @@ class ComposedDaemon final : public Daemon {
   std::unique_ptr<service::SlotService> slots_;
   std::unique_ptr<service::RetentionSchedule> retention_;
   std::unique_ptr<ThrottlePart> throttle_;
-  std::unique_ptr<PaymentsPart> payments_;  // around dispatch: its sinks use it
+  std::unique_ptr<PaymentsPart> payments_;            // around dispatch: its sinks use it
+  std::unique_ptr<service::DeliveryLog> deliveries_;  // its sinks tell it what became of messages
   std::unique_ptr<DispatchPart> dispatch_;
   std::unique_ptr<IntakePart> intake_;
   std::optional<front::LiveFeed> feed_;

@@ -21,6 +21,9 @@ Result<std::unique_ptr<Sink>> make_sink(const core::SinkSettings& settings, Sink
         return invalid_field("sink.type", "is temporal, and temporal.address is not set");
       }
       return context.temporal->open_sink(settings);
+    case core::SinkType::smpp:
+      if (context.smpp == nullptr) return invalid_field("sink.type", "smpp is not served here");
+      return context.smpp->open_sink(settings);
   }
   return invalid_field("sink.type", "is not known");
 }

@@ -9,6 +9,7 @@
 #include "kafka/producer.h"
 #include "sink/http/http_client.h"
 #include "sink/sink.h"
+#include "sink/smpp/smpp_client.h"
 #include "sink/temporal/temporal_client.h"
 
 namespace penstock::sink {
@@ -19,6 +20,7 @@ struct SinkContext {
   HttpClient& http;
   kafka::Producer* kafka = nullptr;    // null = no brokers are set
   TemporalClient* temporal = nullptr;  // null = no address is set
+  SmppClient* smpp = nullptr;          // null = nobody sends text messages
 };
 
 // `invalid` when the settings cannot be followed: a URL that is none, a server that

@@ -198,6 +198,16 @@ TEST(MessageId, anything_else_names_nobody) {
   EXPECT_FALSE(user_of_message("I" + id.substr(1)));
 }
 
+TEST(Message, phone_numbers_are_digits) {
+  EXPECT_TRUE(is_phone_number("+4915112345678"));
+  EXPECT_TRUE(is_phone_number("101"));
+  EXPECT_TRUE(is_phone_number(std::string(20, '1')));
+  for (const std::string_view text :
+       {"", "+", "1 2", "+49-15", "++1", "12a", "111111111111111111111"}) {
+    EXPECT_FALSE(is_phone_number(text)) << text;
+  }
+}
+
 TEST(Message, blank_is_white_space_alone) {
   EXPECT_TRUE(is_blank(""));
   EXPECT_TRUE(is_blank(" \t\n\r"));

@@ -107,7 +107,7 @@ def test_throttling_waits_and_costs_no_attempt(daemon, smsc, number, status):
     sent = send(daemon, to=f"+{number}").json()["messageId"]
     wait_sent(daemon, sent)
     assert [each["status"] for each in smsc.submits(number)] == [status, status, 0]
-    item = daemon.get(f"/api/v1/dispatch/SMS/items/{sent}").json()
+    item = daemon.get(f"/api/v1/dispatch/SMS/{sent}").json()
     assert item["retryCount"] == 0
     assert [entry["action"] for entry in item["audit"]].count("RETURNED") == 2
 
@@ -119,7 +119,7 @@ def test_a_refusal_is_a_dead_letter_that_can_be_redriven(daemon, smsc):
     shown = message(daemon, sent)
     assert "ESME_RINVDSTADR" in shown["lastError"] and shown["attempts"] == 1 and shown["nextTryAt"] is None
     assert shown["delivery"] is None
-    assert daemon.post(f"/api/v1/dispatch/SMS/items/{sent}/redrive", "").status == 200
+    assert daemon.post(f"/api/v1/dispatch/SMS/{sent}/redrive", "").status == 200
     wait_until(lambda: len(smsc.submits("100666")) == 2, 30, "another try")
 
 

@@ -48,7 +48,10 @@ Result<service::BulkAnswer> send(HttpClient& client, const std::string& index,
 
 Result<service::BulkTarget> make_opensearch_target(const UsageExportConfig& config) {
   Result<Url> url = parse_url(config.opensearch_url);
-  if (!url) return fail(ErrorKind::invalid, "gateway.export.opensearch-url " + url.error().what);
+  if (!url) {
+    return fail(ErrorKind::invalid,
+                "gateway.export.opensearch-url must be an http:// or https:// address");
+  }
   HttpClientOptions options{.url = std::move(*url), .ca_file = config.ca_file.string()};
   if (!config.username.empty()) options.basic = config.username + ":" + config.password;
   Result<std::unique_ptr<HttpClient>> made = HttpClient::make(std::move(options));

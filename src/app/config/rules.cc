@@ -254,8 +254,9 @@ void check_usage_export(const Config& config, const Settings& settings, RuleFind
   const UsageExportConfig& usage = config.gateway.usage_export;
   constexpr std::string_view kUrl = "gateway.export.opensearch-url";
   if (usage.opensearch_url.empty()) return;
-  if (const Result<Url> url = parse_url(usage.opensearch_url); !url) {
-    findings.problems.push_back(fmt::format("{} {}", at(settings, kUrl), url.error().what));
+  if (!parse_url(usage.opensearch_url)) {
+    findings.problems.push_back(
+        fmt::format("{} must be an http:// or https:// address", at(settings, kUrl)));
   }
 }
 

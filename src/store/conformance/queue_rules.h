@@ -343,6 +343,25 @@ TEST_P(LeaseSuite, counts_tokens_on_after_a_restart) {
   EXPECT_GT(next->token, first->token);
 }
 
+TEST_P(ItemTypeSuite, keeps_the_settings_of_a_provider_of_messages) {
+  core::ItemTypeSettings settings;
+  settings.sink.type = core::SinkType::smpp;
+  settings.sink.concurrency = 5;
+  settings.sink.timeout = Seconds{3};
+  settings.sink.smpp = {.host = "smsc.example",
+                        .port = 2'776,
+                        .system_id = "me",
+                        .password = "secret",
+                        .system_type = "VMA",
+                        .source = "Shop",
+                        .source_ton = 5,
+                        .source_npi = std::nullopt,
+                        .receipts = false};
+  ASSERT_TRUE(types().put(item_type("SMS"), 0, settings, kNoon));
+  harness().reopen();
+  EXPECT_EQ((*types().find(item_type("SMS")))->settings, settings);
+}
+
 TEST_P(ItemTypeSuite, keeps_settings_with_their_history) {
   const ItemType type = item_type("PAYMENT");
   core::ItemTypeSettings settings{

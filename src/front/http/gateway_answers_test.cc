@@ -84,23 +84,23 @@ TEST(GatewayAnswers, a_message_shows_how_far_it_is) {
   view.provider = core::SinkType::smpp;
   view.item.attempts = 2;
   view.item.due = kNow;
-  view.item.last_error = "ESME_RSYSERR (0x08)";
+  view.item.last_error = "HTTP 500";
   EXPECT_THAT(encode_message(view),
               HasSubstr(R"("sentAt":null,"nextTryAt":"2023-11-14T22:13:20.000Z",)"
-                        R"("lastError":"ESME_RSYSERR (0x08)","delivery":null
+                        R"("lastError":"HTTP 500","delivery":null
 })"));
   view.item.state = core::ItemState::dispatched;
-view.item.dispatched = kNow;
-view.delivery = core::Delivery{.state = core::DeliveryState::delivered,
-                               .at = kNow,
-                               .detail = "DELIVRD",
-                               .parts = 2,
-                               .delivered = 2};
-const std::string shown = encode_message(view);
-EXPECT_THAT(shown, HasSubstr(R"("status":"SENT","attempts":2,"provider":"smpp")"));
-EXPECT_THAT(shown, HasSubstr(R"("nextTryAt":null)"));
-EXPECT_THAT(shown, HasSubstr(R"("delivery":{"state":"DELIVERED","at":"2023-11-14T22:13:20.000Z",)"
-                             R"("detail":"DELIVRD","parts":2,"deliveredParts":2}})"));
+  view.item.dispatched = kNow;
+  view.delivery = core::Delivery{.state = core::DeliveryState::delivered,
+                                 .at = kNow,
+                                 .detail = "DELIVRD",
+                                 .parts = 2,
+                                 .delivered = 2};
+  const std::string shown = encode_message(view);
+  EXPECT_THAT(shown, HasSubstr(R"("status":"SENT","attempts":2,"provider":"smpp")"));
+  EXPECT_THAT(shown, HasSubstr(R"("nextTryAt":null)"));
+  EXPECT_THAT(shown, HasSubstr(R"("delivery":{"state":"DELIVERED","at":"2023-11-14T22:13:20.000Z",)"
+                               R"("detail":"DELIVRD","parts":2,"deliveredParts":2}})"));
 }
 
 TEST(GatewayAnswers, an_export_is_a_line_for_each_minute) {

@@ -1,5 +1,5 @@
--- Caller: penstock migrate. Locks: creates new tables; builds one index of gateway_usage, which no
--- message is written meanwhile. All times are microseconds since the epoch.
+-- Caller: penstock migrate. Locks: creates new tables and columns; gateway_usage while one index of it is
+-- built, so that messages wait. All times are microseconds since the epoch.
 
 -- What providers say of messages that they took, by the provider's own references. A row without a
 -- message ('') is a report that came before its part. State by the numbers of core::DeliveryState: from 4
@@ -31,3 +31,15 @@ CREATE TABLE gateway_export (
 -- Pages of all users go by minute and user; what asked for minutes alone finds them here as well.
 CREATE INDEX gateway_usage_order ON gateway_usage (minute_us, user_id);
 DROP INDEX gateway_usage_minute;
+
+-- Item types whose items go to a provider of text messages by SMPP.
+ALTER TABLE dispatch_settings
+  ADD COLUMN smpp_host text NOT NULL DEFAULT '',
+  ADD COLUMN smpp_port bigint NOT NULL DEFAULT 2775,
+  ADD COLUMN smpp_system_id text NOT NULL DEFAULT '',
+  ADD COLUMN smpp_password text NOT NULL DEFAULT '',
+  ADD COLUMN smpp_system_type text NOT NULL DEFAULT '',
+  ADD COLUMN smpp_source text NOT NULL DEFAULT '',
+  ADD COLUMN smpp_source_ton bigint,
+  ADD COLUMN smpp_source_npi bigint,
+  ADD COLUMN smpp_receipts boolean NOT NULL DEFAULT true;

@@ -26,6 +26,7 @@
 #include "front/resp/server.h"
 #include "runtime/metrics.h"
 #include "runtime/ticker.h"
+#include "service/gateway/delivery_log.h"
 #include "service/slots/retention_schedule.h"
 #include "service/slots/slot_service.h"
 #include "store/backend.h"
@@ -95,6 +96,9 @@ class ComposedDaemon final : public Daemon {
     if (!payments) return std::unexpected(payments.error());
     payments_ = std::move(*payments);
     if (Result<void> able = GatewayPart::check(stores_->dispatch()); !able) return able;
+    deliveries_ = std::make_unique<service::DeliveryLog>(
+        service::DeliveryLogOptions{.retention = config_.dispatch.id_retention},
+        *stores_->dispatch().deliveries, clock_, log_, metrics_);
     WrapSink wrap = [payments = payments_->wrap_sink(), messages = GatewayPart::wrap_sink(log_)](
                         const ItemType& type, const core::SinkSettings& settings,
                         std::unique_ptr<sink::Sink> sink) {
@@ -102,7 +106,7 @@ class ComposedDaemon final : public Daemon {
     };
     auto dispatch =
         DispatchPart::start(config_, stores_->dispatch(), clock_, log_, metrics_, random_seed(),
-                            std::move(wrap), extensions_, routes, checks);
+                            std::move(wrap), extensions_, deliveries_.get(), routes, checks);
     if (!dispatch) return std::unexpected(dispatch.error());
     dispatch_ = std::move(*dispatch);
     if (Result<void> served = payments_->serve(config_, dispatch_->service(), routes); !served) {
@@ -110,6 +114,13 @@ class ComposedDaemon final : public Daemon {
     }
     gateway_ = std::make_unique<GatewayPart>(config_, stores_->dispatch(), dispatch_->service(),
                                              clock_, log_, metrics_, random_seed(), routes);
+    if (Result<void> exported = gateway_->start_export(
+            config_.gateway.usage_export, config_.gateway.analytics_retention,
+            *stores_->dispatch().usage_export, std::to_string(random_seed()), clock_, log_,
+            metrics_);
+        !exported) {
+      return exported;
+    }
     auto intake = IntakePart::start(config_,
                                     {.dead_letters = dispatch_->kafka(),
                                      .dispatch = dispatch_->service(),
@@ -150,6 +161,7 @@ class ComposedDaemon final : public Daemon {
     if (payments_) payments_->stop_service();
     if (dispatch_) dispatch_->stop();
     if (payments_) payments_->stop();
+    if (deliveries_) deliveries_->stop();
   }
 
  private:
@@ -200,7 +212,8 @@ class ComposedDaemon final : public Daemon {
   std::unique_ptr<service::SlotService> slots_;
   std::unique_ptr<service::RetentionSchedule> retention_;
   std::unique_ptr<ThrottlePart> throttle_;
-  std::unique_ptr<PaymentsPart> payments_;  // around dispatch: its sinks use it
+  std::unique_ptr<PaymentsPart> payments_;            // around dispatch: its sinks use it
+  std::unique_ptr<service::DeliveryLog> deliveries_;  // its sinks tell it what became of messages
   std::unique_ptr<DispatchPart> dispatch_;
   std::unique_ptr<IntakePart> intake_;
   std::optional<front::LiveFeed> feed_;

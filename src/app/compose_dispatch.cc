@@ -92,8 +92,8 @@ kafka::Connection kafka_connection(const KafkaConfig& config) {
 Result<std::unique_ptr<DispatchPart>> DispatchPart::start(
     const Config& config, const store::Backend& backend, const Clock& clock, Log& log,
     runtime::Metrics& metrics, std::uint64_t seed, WrapSink wrap,
-    std::span<const sink::SinkExtension> extensions, std::vector<front::Route>& routes,
-    std::vector<front::ReadyCheck>& checks) {
+    std::span<const sink::SinkExtension> extensions, sink::ReceiptBook* receipts,
+    std::vector<front::Route>& routes, std::vector<front::ReadyCheck>& checks) {
   if (Result<void> able = require_dispatch(backend); !able) {
     return std::unexpected(std::move(able.error()));
   }
@@ -104,7 +104,7 @@ Result<std::unique_ptr<DispatchPart>> DispatchPart::start(
   if (!http) return std::unexpected(std::move(http.error()));
   std::unique_ptr<DispatchPart> part(new DispatchPart(std::move(*http), log));
   part->sinks_.extensions = extensions;
-  if (Result<void> connected = part->connect(config, log, metrics); !connected) {
+  if (Result<void> connected = part->connect(config, log, metrics, receipts, seed); !connected) {
     return std::unexpected(std::move(connected.error()));
   }
   auto service = service::DispatchService::start(
@@ -136,7 +136,13 @@ Result<std::unique_ptr<DispatchPart>> DispatchPart::start(
   return part;
 }
 
-Result<void> DispatchPart::connect(const Config& config, Log& log, runtime::Metrics& metrics) {
+Result<void> DispatchPart::connect(const Config& config, Log& log, runtime::Metrics& metrics,
+                                   sink::ReceiptBook* receipts, std::uint64_t seed) {
+  smpp_ = std::make_unique<sink::SmppClient>(
+      log, metrics, receipts,
+      sink::SmppOptions{.refuse_private_addresses = config.dispatch.refuse_private_addresses,
+                        .seed = seed});
+  sinks_.smpp = smpp_.get();
   if (!config.kafka.brokers.empty()) {
     auto producer =
         kafka::Producer::make(steady_, log, {.connection = kafka_connection(config.kafka)});
@@ -175,6 +181,9 @@ void DispatchPart::add_checks(std::vector<front::ReadyCheck>& checks) {
   checks.push_back({.name = "sink.extensions",
                     .check = [this] { return service_->check_sinks(); },
                     .applies = [this] { return service_->uses_sink(core::SinkType::extension); }});
+  checks.push_back({.name = "sink.smpp",
+                    .check = [this] { return smpp_->health(); },
+                    .applies = [this] { return service_->uses_sink(core::SinkType::smpp); }});
 }
 
 }  // namespace penstock::app

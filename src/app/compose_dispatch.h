@@ -18,7 +18,9 @@
 #include "runtime/steady_wall_clock.h"
 #include "service/dispatch/dispatch_service.h"
 #include "sink/http/http_client.h"
+#include "sink/receipt_book.h"
 #include "sink/sinks.h"
+#include "sink/smpp/smpp_client.h"
 #include "sink/temporal/temporal_client.h"
 #include "store/backend.h"
 
@@ -32,12 +34,13 @@ kafka::Connection kafka_connection(const KafkaConfig& config);
 
 class DispatchPart {
  public:
-  // All but `config` must outlive this, and this the routes and the checks.
+  // All but `config` must outlive this, and this the routes and the checks. `receipts` is told what
+  // becomes of messages.
   static Result<std::unique_ptr<DispatchPart>> start(
       const Config& config, const store::Backend& backend, const Clock& clock, Log& log,
       runtime::Metrics& metrics, std::uint64_t seed, WrapSink wrap,
-      std::span<const sink::SinkExtension> extensions, std::vector<front::Route>& routes,
-      std::vector<front::ReadyCheck>& checks);
+      std::span<const sink::SinkExtension> extensions, sink::ReceiptBook* receipts,
+      std::vector<front::Route>& routes, std::vector<front::ReadyCheck>& checks);
 
   service::DispatchService& service() noexcept { return *service_; }
   kafka::Producer* kafka() noexcept { return kafka_.get(); }  // null = no brokers are set
@@ -49,13 +52,15 @@ class DispatchPart {
   DispatchPart(std::unique_ptr<sink::HttpClient> http, Log& log)
       : http_(std::move(http)), sinks_{log, *http_} {}
 
-  Result<void> connect(const Config& config, Log& log, runtime::Metrics& metrics);
+  Result<void> connect(const Config& config, Log& log, runtime::Metrics& metrics,
+                       sink::ReceiptBook* receipts, std::uint64_t seed);
   void add_checks(std::vector<front::ReadyCheck>& checks);
 
   const runtime::SteadyWallClock steady_;
   const std::unique_ptr<sink::HttpClient> http_;
   std::unique_ptr<kafka::Producer> kafka_;          // null = no brokers are set
   std::unique_ptr<sink::TemporalClient> temporal_;  // null = no address is set
+  std::unique_ptr<sink::SmppClient> smpp_;
   sink::SinkContext sinks_;
   std::unique_ptr<service::DispatchService> service_;
 };

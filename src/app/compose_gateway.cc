@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "app/opensearch.h"
 #include "front/http/gateway_routes.h"
 #include "service/gateway/sms_log_sink.h"
 #include "wire/gateway.h"
@@ -29,7 +30,8 @@ front::GatewaySentences sentences_of(const Config& config) {
 }  // namespace
 
 Result<void> GatewayPart::check(const store::Backend& backend) {
-  if (backend.quotas == nullptr || backend.queue == nullptr || backend.item_types == nullptr) {
+  if (backend.quotas == nullptr || backend.queue == nullptr || backend.item_types == nullptr ||
+      backend.deliveries == nullptr || backend.usage_export == nullptr) {
     return fail(ErrorKind::invalid, "the " + backend.name + " store cannot hold quotas");
   }
   return {};
@@ -53,9 +55,24 @@ GatewayPart::GatewayPart(const Config& config, const store::Backend& backend,
                 .types = *backend.item_types,
                 .clock = clock,
                 .wake = [&dispatch] { dispatch.wake(store::message_item_type()); },
-                .context = wire::encode_message_context},
+                .context = wire::encode_message_context,
+                .deliveries = backend.deliveries,
+                .usage_export = backend.usage_export},
                log, metrics) {
   front::add_gateway_routes(routes, service_, sentences_of(config), clock);
+}
+
+Result<void> GatewayPart::start_export(const UsageExportConfig& config, Millis retention,
+                                       store::UsageExport& store, std::string node,
+                                       const Clock& clock, Log& log, runtime::Metrics& metrics) {
+  if (config.opensearch_url.empty()) return {};
+  Result<service::BulkTarget> target = make_opensearch_target(config);
+  if (!target) return std::unexpected(std::move(target.error()));
+  push_ = std::make_unique<service::UsagePush>(
+      service::UsagePushOptions{
+          .node = std::move(node), .interval = config.interval, .backlog = retention},
+      store, std::move(*target), clock, log, metrics);
+  return {};
 }
 
 }  // namespace penstock::app

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "app/compose_dispatch.h"
@@ -15,6 +16,7 @@
 #include "runtime/metrics.h"
 #include "service/dispatch/dispatch_service.h"
 #include "service/gateway/gateway_service.h"
+#include "service/gateway/usage_push.h"
 #include "store/backend.h"
 
 namespace penstock::app {
@@ -33,11 +35,20 @@ class GatewayPart {
               service::DispatchService& dispatch, const Clock& clock, Log& log,
               runtime::Metrics& metrics, std::uint64_t seed, std::vector<front::Route>& routes);
 
+  // Hands usage on, when that is configured.
+  Result<void> start_export(const UsageExportConfig& config, Millis retention,
+                            store::UsageExport& store, std::string node, const Clock& clock,
+                            Log& log, runtime::Metrics& metrics);
+
   // Finishes what was taken. Once no request is left; idempotent.
-  void stop() { service_.stop(); }
+  void stop() {
+    if (push_) push_->stop();
+    service_.stop();
+  }
 
  private:
   service::GatewayService service_;
+  std::unique_ptr<service::UsagePush> push_;  // null = usage goes nowhere
 };
 
 }  // namespace penstock::app

@@ -28,6 +28,9 @@ Result<std::unique_ptr<Sink>> make_sink(const core::SinkSettings& settings, Sink
         return std::unexpected(std::move(good.error()));
       }
       return find_extension(context.extensions, settings.extension)->open(settings, context.log);
+    case core::SinkType::smpp:
+      if (context.smpp == nullptr) return invalid_field("sink.type", "smpp is not served here");
+      return context.smpp->open_sink(settings);
   }
   return invalid_field("sink.type", "is not known");
 }

@@ -11,6 +11,7 @@
 #include "sink/extension.h"
 #include "sink/http/http_client.h"
 #include "sink/sink.h"
+#include "sink/smpp/smpp_client.h"
 #include "sink/temporal/temporal_client.h"
 
 namespace penstock::sink {
@@ -21,6 +22,7 @@ struct SinkContext {
   HttpClient& http;
   kafka::Producer* kafka = nullptr;    // null = no brokers are set
   TemporalClient* temporal = nullptr;  // null = no address is set
+  SmppClient* smpp = nullptr;          // null = nobody sends text messages
   std::span<const SinkExtension> extensions = {};
 };
 

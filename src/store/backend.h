@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "store/change_feed.h"
+#include "store/delivery_store.h"
 #include "store/item_feed.h"
 #include "store/item_type_store.h"
 #include "store/lease_store.h"
@@ -22,6 +23,7 @@
 #include "store/slot_life.h"
 #include "store/slot_retention.h"
 #include "store/slot_store.h"
+#include "store/usage_export.h"
 
 namespace penstock::store {
 
@@ -52,6 +54,8 @@ struct Backend {
   PaymentStore* payments = nullptr;
   PaymentRuleStore* payment_rules = nullptr;
   QuotaStore* quotas = nullptr;
+  DeliveryStore* deliveries = nullptr;
+  UsageExport* usage_export = nullptr;
 };
 
 }  // namespace penstock::store

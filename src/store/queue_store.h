@@ -116,6 +116,7 @@ struct ItemView {
   std::optional<Instant> dispatched;
   std::string batch_id;
   std::vector<AuditEntry> audit;  // oldest first
+  Instant due{};                  // of a READY one: from when on it may go
 };
 
 struct DeadItem {

@@ -11,6 +11,7 @@ namespace {
 core::BodyDigest digest_of(const core::SendCall& call) {
   JsonDigester digester;
   digester.add(static_cast<std::int64_t>(call.user.raw)).add(std::string_view(call.message));
+  if (!call.to.empty()) digester.add(std::string_view(call.to));
   return digester.finish();
 }
 
@@ -33,13 +34,19 @@ Result<core::SendCall> decode_send_call(JsonValue value) {
   JsonFields fields(value);
   const std::int64_t user = fields.required_integer("userId");
   const std::string_view message = fields.required_string("message");
+  const std::optional<std::string_view> to = fields.optional_string("to");
   const std::optional<std::string_view> key = fields.optional_string("idempotencyKey");
   if (fields.error()) return std::unexpected(*fields.error());
   const Result<core::UserId> user_id = core::check_user_id(user);
   if (!user_id) return std::unexpected(user_id.error());
+  if (to && !core::is_phone_number(*to)) {
+    return invalid_field("to",
+                         "must be 1 to 20 digits, with a plus before an international number");
+  }
   if (core::is_blank(message)) return invalid_field("message", "must not be blank");
   core::SendCall call{.user = *user_id,
                       .message = std::string(message),
+                      .to = std::string(to.value_or("")),
                       .size = core::measure_sms(message),
                       .key = {},
                       .digest = {}};
@@ -59,10 +66,9 @@ Result<core::SendCall> decode_send_call(JsonValue value) {
 
 std::string encode_message_context(const core::SendCall& call, const ItemId& id, Instant accepted) {
   JsonWriter out(192 + call.message.size());
-  out.begin_object()
-      .member("messageId", id.str())
-      .member("userId", call.user.raw)
-      .member("message", call.message)
+  out.begin_object().member("messageId", id.str()).member("userId", call.user.raw);
+  if (!call.to.empty()) out.member("to", call.to);
+  out.member("message", call.message)
       .member("encoding", core::sms_encoding_name(call.size.encoding))
       .member("segments", call.size.segments)
       .member("acceptedAt", accepted)

@@ -22,10 +22,10 @@ struct QuotaCall {
 // {userId, rateLimit, timeWindow}; a whole number may not be written as text.
 Result<QuotaCall> decode_quota_call(JsonValue value);
 
-// {userId, message, idempotencyKey?}
+// {userId, message, to?, idempotencyKey?}
 Result<core::SendCall> decode_send_call(JsonValue value);
 
-// {messageId, userId, message, encoding, segments, acceptedAt}: what a provider is given.
+// {messageId, userId, to?, message, encoding, segments, acceptedAt}: what a provider is given.
 std::string encode_message_context(const core::SendCall& call, const ItemId& id, Instant accepted);
 
 // What the log shows of a context: "101: Hello".

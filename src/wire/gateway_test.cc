@@ -28,6 +28,25 @@ TEST(GatewayWire, reads_a_config) {
   EXPECT_EQ(call->rule, (core::QuotaRule{.rate_limit = 10, .window = core::Minutes{5}}));
 }
 
+TEST(GatewayWire, a_number_to_send_to_is_part_of_the_message) {
+  const auto call = send(R"({"userId":1,"message":"Hi","to":"+4915112345678"})");
+  ASSERT_TRUE(call);
+  EXPECT_EQ(call->to, "+4915112345678");
+  const auto other = send(R"({"userId":1,"message":"Hi","to":"+4915112345679"})");
+  const auto none = send(R"({"userId":1,"message":"Hi"})");
+  EXPECT_NE(call->digest, other->digest);
+  EXPECT_NE(call->digest, none->digest);
+  const ItemId id = ItemId::trusted("m-1");
+  EXPECT_NE(encode_message_context(*call, id, {}).find(R"("to":"+4915112345678")"),
+            std::string::npos);
+  EXPECT_EQ(encode_message_context(*none, id, {}).find("\"to\""), std::string::npos);
+  for (const std::string_view to : {R"("")", R"("Bob")", R"("+")", R"("0049 15")", "5"}) {
+    EXPECT_EQ(wrong_field(send(R"({"userId":1,"message":"Hi","to":)" + std::string(to) + "}")),
+              "to")
+        << to;
+  }
+}
+
 TEST(GatewayWire, names_the_field_of_a_config_that_is_wrong) {
   EXPECT_EQ(wrong_field(quota(R"({"rateLimit":10,"timeWindow":5})")), "userId");
   EXPECT_EQ(wrong_field(quota(R"({"userId":"101","rateLimit":10,"timeWindow":5})")), "userId");

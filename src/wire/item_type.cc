@@ -15,7 +15,7 @@ namespace {
 
 using core::SinkType;
 
-constexpr std::array<std::string_view, 4> kSinkNames = {"log", "http", "kafka", "temporal"};
+constexpr std::array<std::string_view, 5> kSinkNames = {"log", "http", "kafka", "temporal", "smpp"};
 
 std::string_view sink_name(const core::SinkSettings& sink) {
   if (sink.type == SinkType::extension) return sink.extension;
@@ -76,8 +76,20 @@ void take_sink_type(JsonFields& fields, core::SinkSettings& sink) {
     sink = {.type = SinkType::extension};
     sink.extension = *name;
   } else {
-    fields.problem("type", "must be log, http, kafka, temporal or the name of an extension");
+    fields.problem("type", "must be log, http, kafka, temporal, smpp or the name of an extension");
   }
+}
+
+void take_smpp(JsonFields& fields, JsonValue object, core::SmppSettings& smpp) {
+  take_text(fields, "host", smpp.host);
+  take_integer(fields, "port", smpp.port);
+  take_text(fields, "systemId", smpp.system_id);
+  take_text(fields, "password", smpp.password);
+  take_text(fields, "systemType", smpp.system_type);
+  take_text(fields, "source", smpp.source);
+  take_removable(fields, object, "sourceTon", smpp.source_ton);
+  take_removable(fields, object, "sourceNpi", smpp.source_npi);
+  if (const auto receipts = fields.optional_boolean("receipts")) smpp.receipts = *receipts;
 }
 
 Result<core::SinkSettings> decode_sink(JsonValue value, const core::SinkSettings& base) {
@@ -91,6 +103,7 @@ Result<core::SinkSettings> decode_sink(JsonValue value, const core::SinkSettings
   take_text(fields, "workflowType", sink.workflow_type);
   take_text(fields, "taskQueue", sink.task_queue);
   take_text(fields, "topic", sink.topic);
+  if (sink.type == SinkType::smpp) take_smpp(fields, value, sink.smpp);
   if (sink.type == SinkType::extension) {
     if (const auto options = fields.optional_object("settings")) sink.options = options->raw();
   }
@@ -128,6 +141,26 @@ void encode_secrets(JsonWriter& out, const core::SinkSettings& sink, Secrets sec
   out.end_array();
 }
 
+void encode_optional(JsonWriter& out, std::string_view name,
+                     const std::optional<std::int64_t>& value) {
+  out.key(name);
+  value ? out.value(*value) : out.null();
+}
+
+// The password is shown to the store alone.
+void encode_smpp(JsonWriter& out, const core::SmppSettings& smpp, Secrets secrets) {
+  out.member("host", smpp.host).member("port", smpp.port).member("systemId", smpp.system_id);
+  if (secrets == Secrets::shown) {
+    out.member("password", smpp.password);
+  } else {
+    out.member("hasPassword", !smpp.password.empty());
+  }
+  out.member("systemType", smpp.system_type).member("source", smpp.source);
+  encode_optional(out, "sourceTon", smpp.source_ton);
+  encode_optional(out, "sourceNpi", smpp.source_npi);
+  out.member("receipts", smpp.receipts);
+}
+
 void encode_sink(JsonWriter& out, const core::SinkSettings& sink, Secrets secrets) {
   const bool extension = sink.type == SinkType::extension;
   out.begin_object().member("type", sink_name(sink));
@@ -140,17 +173,16 @@ void encode_sink(JsonWriter& out, const core::SinkSettings& sink, Secrets secret
   if (sink.type == SinkType::temporal) {
     out.member("workflowType", sink.workflow_type).member("taskQueue", sink.task_queue);
   }
-  if (sink.type == SinkType::http || sink.type == SinkType::temporal || extension) {
+  if (sink.type == SinkType::smpp) {
+    encode_smpp(out, sink.smpp, secrets);
+    out.member("timeoutMs", sink.timeout.count());
+  }
+  if (sink.type == SinkType::http || sink.type == SinkType::temporal ||
+      sink.type == SinkType::smpp || extension) {
     out.member("concurrency", sink.concurrency);
   }
   if (sink.type == SinkType::kafka) out.member("topic", sink.topic);
   out.end_object();
-}
-
-void encode_optional(JsonWriter& out, std::string_view name,
-                     const std::optional<std::int64_t>& value) {
-  out.key(name);
-  value ? out.value(*value) : out.null();
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 namespace penstock::wire {
 namespace {
@@ -53,6 +54,36 @@ TEST(ItemTypeJson, counts_secrets_for_people) {
   const std::string text = encode(*decode(kFull), Secrets::counted);
   EXPECT_EQ(text.find("0123456789abcdef"), std::string::npos);
   EXPECT_NE(text.find(R"("secrets":1)"), std::string::npos);
+}
+
+TEST(ItemTypeJson, shows_a_provider_of_messages_without_its_password) {
+  const auto base = decode(
+      R"({"sink":{"type":"smpp","host":"smsc","systemId":"me","password":"s3cret","source":"Shop",)"
+      R"("sourceTon":3}})");
+  ASSERT_TRUE(base) << base.error().what;
+  EXPECT_EQ(base->sink.smpp.port, 2'775);
+  EXPECT_TRUE(base->sink.smpp.receipts);
+  const std::string shown = encode(*base, Secrets::counted);
+  EXPECT_EQ(shown.find("s3cret"), std::string::npos);
+  EXPECT_NE(shown.find(R"("hasPassword":true)"), std::string::npos);
+  EXPECT_EQ(*decode(encode(*base, Secrets::shown)), *base);
+  const auto merged = decode(R"({"sink":{"port":3000,"sourceTon":null}})", *base);
+  ASSERT_TRUE(merged);
+  EXPECT_EQ(merged->sink.smpp.password, "s3cret") << "what is not said stays";
+  EXPECT_EQ(merged->sink.smpp.source_ton, std::nullopt);
+  const std::pair<const char*, const char*> wrong[] = {
+      {R"({"sink":{"type":"smpp","systemId":"me"}})", "sink.host"},
+      {R"({"sink":{"type":"smpp","host":"h"}})", "sink.systemId"},
+      {R"({"sink":{"type":"smpp","host":"h","systemId":"0123456789abcdef"}})", "sink.systemId"},
+      {R"({"sink":{"type":"smpp","host":"h","systemId":"me","port":70000}})", "sink.port"},
+      {R"({"sink":{"type":"smpp","host":"h","systemId":"me","source":"a\u0000b"}})", "sink.source"},
+      {R"({"sink":{"type":"smpp","host":"h","systemId":"me","sourceTon":7}})", "sink.sourceTon"},
+      {R"({"sink":{"type":"smpp","host":"h","systemId":"me","timeoutMs":0}})", "sink.timeoutMs"}};
+  for (const auto& [text, field] : wrong) {
+    const auto result = decode(text);
+    ASSERT_FALSE(result) << text;
+    EXPECT_EQ(result.error().field, field);
+  }
 }
 
 TEST(ItemTypeJson, merges_into_what_is_there) {

@@ -1,6 +1,9 @@
 """The gateway by the real daemon: its contract, limits under concurrency, idempotency, and what a crash leaves."""
+import base64
 import collections
 import concurrent.futures
+import datetime
+import hmac
 import http.client
 import json
 import random
@@ -14,6 +17,7 @@ from dispatch_nodes import downstream, node, nodes, postgres
 __all__ = ["downstream", "node", "nodes", "postgres"]  # fixtures
 
 SMS = "/admin/dispatch/types/SMS"
+SECRET = "a-secret-of-the-provider"
 
 
 def put_config(node, user=101, limit=10, window=5):
@@ -168,19 +172,83 @@ def test_segments_cost(start_daemon):
     assert never.status == 400 and never.json()["field"] == "message"
 
 
-def test_http_provider_with_retries_and_redrive(daemon, downstream):
-    sink = {"type": "http", "url": downstream.url}
-    answer = daemon.request("PUT", SMS, json.dumps({"sink": sink, "jitterWindowMs": 0, "retryBackoffMs": 20,
-                                                    "maxDispatchRetries": 2}), {"Content-Type": "application/json"})
+def use_http(node, downstream, **settings):
+    sink = {"type": "http", "url": downstream.url, "secrets": [SECRET]}
+    body = {"sink": sink, "jitterWindowMs": 0, "retryBackoffMs": 20, "retryBackoffMaxMs": 40, "maxDispatchRetries": 2,
+            **settings}
+    answer = node.request("PUT", SMS, json.dumps(body), {"Content-Type": "application/json"})
     assert answer.status == 200, answer.body
-    put_config(daemon)
-    sent = send(daemon, message="Grüße").json()["messageId"]
-    wait_sent(daemon, sent)
-    got = json.loads(downstream.kept()[0]["body"])
-    assert got["itemId"] == sent and got["context"]["messageId"] == sent
+    assert SECRET not in answer.body.decode()
+    put_config(node)
+
+
+def test_http_provider_gets_signed_messages(node, downstream):
+    use_http(node, downstream)
+    sent = send(node, message="Grüße", to="+4915112345678").json()["messageId"]
+    wait_sent(node, sent)
+    (call,) = downstream.kept()
+    got = json.loads(call["body"])
+    assert got["itemId"] == sent and got["context"]["messageId"] == sent and got["attempt"] == 1
     assert got["context"]["userId"] == 101 and got["context"]["message"] == "Grüße"
-    assert downstream.kept()[0]["headers"]["idempotency-key"] == f"SMS:{sent}"
-    assert message(daemon, sent)["provider"] == "http"
+    assert got["context"]["to"] == "+4915112345678"
+    headers = call["headers"]
+    assert headers["idempotency-key"] == headers["webhook-id"] == f"SMS:{sent}"
+    signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.{call['body']}".encode()
+    expected = base64.b64encode(hmac.new(SECRET.encode(), signed, "sha256").digest()).decode()
+    assert headers["webhook-signature"] == f"v1,{expected}"
+    assert message(node, sent)["provider"] == "http"
+    assert message(node, sent)["delivery"] is None, "this provider says nothing more"
+
+
+def test_http_provider_with_retries_and_redrive(node, downstream):
+    use_http(node, downstream)
+    downstream.rules(status=500)
+    failing = send(node, message="Down").json()["messageId"]
+    wait_until(lambda: message(node, failing)["status"] == "FAILED", 30, "the last attempt")
+    shown = message(node, failing)
+    assert shown["attempts"] == 2 and shown["lastError"] == "HTTP 500" and shown["nextTryAt"] is None
+    assert shown["sentAt"] is None
+    assert node.get("/api/v1/dispatch/SMS/summary").json()["counts"]["DEAD"] == 1
+    assert [json.loads(each["body"])["attempt"] for each in downstream.kept()] == [1, 2]
+    downstream.rules(status=200)
+    assert node.post(f"/api/v1/dispatch/SMS/{failing}/redrive", "").status == 200
+    wait_sent(node, failing)
+    shown = message(node, failing)
+    assert shown["attempts"] == 3 and shown["sentAt"]
+    assert {each["headers"]["idempotency-key"] for each in downstream.kept()} == {f"SMS:{failing}"}
+    assert node.post(f"/api/v1/dispatch/SMS/{failing}/redrive", "").status == 409
+
+
+def test_a_message_shows_its_next_try(node, downstream):
+    use_http(node, downstream, retryBackoffMs=3_600_000, retryBackoffMaxMs=3_600_000)
+    downstream.rules(status=503)
+    waiting = send(node).json()["messageId"]
+    wait_until(lambda: message(node, waiting)["lastError"], 30, "the first attempt")
+    shown = message(node, waiting)
+    assert shown["status"] == "QUEUED" and shown["attempts"] == 1 and shown["lastError"] == "HTTP 503"
+    ahead = datetime.datetime.fromisoformat(shown["nextTryAt"]) - datetime.datetime.now(datetime.timezone.utc)
+    assert 3500 < ahead.total_seconds() <= 3600 * 1.1, "an hour, and up to a tenth more"
+
+
+def test_http_provider_that_asks_for_a_pause_gets_it(node, downstream):
+    use_http(node, downstream, maxDispatchRetries=1)
+    downstream.rules(status=429, headers={"Retry-After": "1"})
+    sent = send(node).json()["messageId"]
+    wait_until(lambda: downstream.report()["calls"] >= 2, 30, "another try after the pause")
+    downstream.rules(status=200)
+    wait_sent(node, sent)
+    times = sorted(at for at, _ in downstream.calls())
+    assert all(later - before >= 0.95 for before, later in zip(times, times[1:])), "never before it was asked to"
+    item = node.get(f"/api/v1/dispatch/SMS/{sent}").json()
+    assert item["retryCount"] == 0, "a pause costs no attempt"
+
+
+def test_http_provider_that_refuses_is_not_asked_again(node, downstream):
+    use_http(node, downstream)
+    downstream.rules(status=422)
+    refused = send(node).json()["messageId"]
+    wait_until(lambda: message(node, refused)["status"] == "FAILED", 30, "the refusal")
+    assert message(node, refused)["lastError"] == "HTTP 422" and downstream.report()["calls"] == 1
 
 
 def test_limit_holds_under_concurrency(node):
@@ -219,6 +287,19 @@ def test_analytics(node):
     top = node.get("/api/analytics/top-limited").json()
     assert top == [{"userId": 1, "limited": 3}, {"userId": 2, "limited": 2}]
     assert node.get("/api/analytics/top-limited?limit=1").json() == top[:1]
+    lines = node.get("/api/analytics/export?from=2020-01-01T00:00:00Z").body.decode().splitlines()
+    exported = [json.loads(line) for line in lines]
+    for user, sent, limited in ((1, 2, 3), (2, 1, 2)):
+        own = [each for each in exported if each["userId"] == user]
+        assert (sum(e["sent"] for e in own), sum(e["limited"] for e in own)) == (sent, limited)
+    assert all(set(each) == {"at", "userId", "sent", "limited", "failed"} for each in exported), "no text"
+    first = node.get("/api/analytics/export?limit=1").body.decode().splitlines()
+    mark = f"{json.loads(first[0])['at']},{json.loads(first[0])['userId']}"
+    rest = node.get(f"/api/analytics/export?after={mark}").body.decode().splitlines()
+    assert first + rest == lines, "pages join"
+    for query in ("after=1", "after=x,1", "limit=0", "limit=10001"):
+        answer = node.get(f"/api/analytics/export?{query}")
+        assert answer.status == 400 and answer.json()["field"] == query.split("=")[0]
     for query, field in (("", "userId"), ("userId=x", "userId"), ("userId=1&bucket=PT30S", "bucket"),
                          ("userId=1&from=yesterday", "from"),
                          ("userId=1&from=2025-01-02T00:00:00Z&to=2025-01-01T00:00:00Z", "from")):

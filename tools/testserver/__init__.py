@@ -6,7 +6,8 @@ from .packages import python_packages
 from .postgres import Postgres
 from .process import CallFailed, StartFailed, Unavailable
 from .redis import Redis, RedisCluster
+from .smsc import Smsc
 from .temporal import Temporal
 
-__all__ = ["CallFailed", "Kafka", "MariaDb", "Postgres", "Redis", "RedisCluster", "StartFailed",
+__all__ = ["CallFailed", "Kafka", "MariaDb", "Postgres", "Redis", "RedisCluster", "Smsc", "StartFailed",
            "Temporal", "Unavailable", "python_packages"]

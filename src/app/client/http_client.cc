@@ -23,6 +23,8 @@
 #include <charconv>
 #include <utility>
 
+#include "wire/base64.h"
+
 namespace penstock::app {
 namespace {
 
@@ -107,6 +109,11 @@ class BeastClient final : public HttpClient {
     request.set(http::field::user_agent, "penstock-cli");
     if (!options_.token.empty()) {
       request.set(http::field::authorization, "Bearer " + options_.token);
+    }
+    if (!options_.basic.empty()) {
+      std::string value = "Basic ";
+      wire::append_base64(value, options_.basic);
+      request.set(http::field::authorization, value);
     }
     if (!call.body.empty()) {
       request.set(http::field::content_type, call.content_type);

@@ -17,6 +17,7 @@ namespace penstock::app {
 struct HttpClientOptions {
   Url url;
   std::string token;    // sent as a bearer token; empty = none
+  std::string basic;    // `name:password`, instead of a token; empty = none
   std::string ca_file;  // PEM; certificates to trust instead of the machine's own; empty = those
   Millis connect_timeout = Seconds{5};
   Millis answer_timeout = Seconds{30};  // from the request to the end of the answer

@@ -32,6 +32,7 @@ int run_penstock(int argc, const char* const* argv,
   add_windows(line.root());
   add_config(line.root());
   add_payments(line.root());
+  add_gateway(line.root());
   add_export(line.root());
   add_demo(line.root());
   return line.run(argc, argv);

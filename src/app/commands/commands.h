@@ -16,6 +16,7 @@ void add_slots(Command root);
 void add_windows(Command root);
 void add_config(Command root);
 void add_export(Command root);
+void add_gateway(Command root);
 void add_payments(Command root);
 void add_demo(Command root);
 

@@ -123,11 +123,22 @@ struct TemporalConfig {
   std::string api_key;  // of its file; empty = none
 };
 
+// Usage handed on to a search engine. No URL = off.
+struct UsageExportConfig {
+  std::string opensearch_url;
+  std::string index;
+  std::string username;
+  std::string password;           // of its file; empty = none
+  std::filesystem::path ca_file;  // empty = the system's
+  Millis interval{0};
+};
+
 // The gateway's messages wait in the queue of dispatch, in the store of dispatch.
 struct GatewayConfig {
   StoreChoice store = StoreChoice::embedded;  // when not given: that of dispatch
   core::MessageCost cost = core::MessageCost::message;
   Millis analytics_retention{0};
+  UsageExportConfig usage_export;
 };
 
 // Members have no defaults of their own where the table in keys.cc gives one.

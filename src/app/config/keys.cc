@@ -353,6 +353,26 @@ const std::array kOwnKeys{
     Key{"gateway.analytics-retention", duration(std::chrono::hours{1}, std::chrono::days{36'600}),
         "P30D", "Counts of what users sent are kept this long.", "",
         [](Config& c, const Value& v) { c.gateway.analytics_retention = millis(v); }},
+    Key{"gateway.export.opensearch-url", connection(), "",
+        "Where usage is handed on to by the minute: `https://host:port`, an OpenSearch or what takes its "
+        "bulk format. Not set = nowhere.", "",
+        [](Config& c, const Value& v) { c.gateway.usage_export.opensearch_url = text(v); }},
+    Key{"gateway.export.index", id(), "penstock-usage",
+        "Index that it goes to.", "",
+        [](Config& c, const Value& v) { c.gateway.usage_export.index = text(v); }},
+    Key{"gateway.export.username", id(), "",
+        "Name to say (basic authentication).", "",
+        [](Config& c, const Value& v) { c.gateway.usage_export.username = text(v); }},
+    Key{"gateway.export.password-file", path(), "",
+        "File with the password.", "",
+        [](Config&, const Value&) {}},
+    Key{"gateway.export.ca-file", path(), "",
+        "PEM certificates of who may vouch for an `https` one; not set = the system's.", "",
+        [](Config& c, const Value& v) { c.gateway.usage_export.ca_file = text(v); }},
+    // A minute is handed on some seconds after it has ended; looking more often gains nothing.
+    Key{"gateway.export.interval", duration(Seconds{1}, std::chrono::hours{1}), "PT10S",
+        "How often it looks for minutes that have ended.", "",
+        [](Config& c, const Value& v) { c.gateway.usage_export.interval = millis(v); }},
 };
 // clang-format on
 

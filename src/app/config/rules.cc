@@ -10,6 +10,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "app/client/url.h"
 #include "app/config/secret_file.h"
 #include "store/mariadb/mariadb_store.h"
 #include "store/postgres/postgres_store.h"
@@ -252,8 +253,19 @@ void check_retention(const Config& config, const Settings& settings, RuleFinding
   }
 }
 
+void check_usage_export(const Config& config, const Settings& settings, RuleFindings& findings) {
+  const UsageExportConfig& usage = config.gateway.usage_export;
+  constexpr std::string_view kUrl = "gateway.export.opensearch-url";
+  if (usage.opensearch_url.empty()) return;
+  if (!parse_url(usage.opensearch_url)) {
+    findings.problems.push_back(
+        fmt::format("{} must be an http:// or https:// address", at(settings, kUrl)));
+  }
+}
+
 // With the outbox a message and its quota are written in one step.
 void check_gateway(const Config& config, const Settings& settings, RuleFindings& findings) {
+  check_usage_export(config, settings, findings);
   if (config.gateway.store == config.dispatch.store) return;
   findings.problems.push_back(
       fmt::format("{} must be that of dispatch.store, where messages wait to be sent",
@@ -374,11 +386,14 @@ void take_secret_files(Config& config, const Settings& settings, RuleFindings& f
   }
   config.kafka.password =
       take_secret(settings, "kafka.sasl.password-file", read_password_file, findings);
+  config.gateway.usage_export.password =
+      take_secret(settings, "gateway.export.password-file", read_password_file, findings);
   config.temporal.api_key =
       take_secret(settings, "temporal.api-key-file", read_token_file, findings);
   for (const std::string_view path :
        {"http.tls.certificate-file", "http.tls.key-file", "kafka.tls.ca-file",
-        "kafka.tls.certificate-file", "kafka.tls.key-file", "temporal.tls.ca-file", "temporal.tls.certificate-file", "temporal.tls.key-file"}) {
+        "kafka.tls.certificate-file", "kafka.tls.key-file", "temporal.tls.ca-file",
+        "temporal.tls.certificate-file", "temporal.tls.key-file", "gateway.export.ca-file"}) {
     if (!is_set(settings, path)) continue;
     const std::string& file = std::get<std::string>(settings.at(path).value);
     if (::access(file.c_str(), R_OK) != 0) {

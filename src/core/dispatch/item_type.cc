@@ -59,6 +59,43 @@ Result<void> check_extension(const SinkSettings& sink) {
   return check_range({"sink.timeoutMs", sink.timeout.count(), 1, 600'000});
 }
 
+// A field of SMPP: bytes without NUL, at most so many.
+Result<void> check_c_string(std::string_view field, std::string_view text, std::size_t min,
+                            std::size_t max) {
+  const bool plain = std::ranges::all_of(text, [](char c) { return c >= ' ' && c < 0x7F; });
+  if (plain && text.size() >= min && text.size() <= max) return {};
+  return invalid_field(field, "must be " + std::to_string(min) + " to " + std::to_string(max) +
+                                  " printable ASCII characters");
+}
+
+Result<void> check_smpp(const SinkSettings& sink) {
+  const SmppSettings& smpp = sink.smpp;
+  struct Text {
+    std::string_view field;
+    std::string_view text;
+    std::size_t min;
+    std::size_t max;
+  };
+  // The protocol's own bounds, but for the password: there are providers whose are longer than 8.
+  const Text texts[] = {{"sink.host", smpp.host, 1, 255},
+                        {"sink.systemId", smpp.system_id, 1, 15},
+                        {"sink.password", smpp.password, 0, 64},
+                        {"sink.systemType", smpp.system_type, 0, 12},
+                        {"sink.source", smpp.source, 0, 20}};
+  for (const Text& each : texts) {
+    Result<void> checked = check_c_string(each.field, each.text, each.min, each.max);
+    if (!checked) return checked;
+  }
+  const Range ranges[] = {{"sink.port", smpp.port, 1, 65'535},
+                          {"sink.sourceTon", smpp.source_ton.value_or(0), 0, 6},
+                          {"sink.sourceNpi", smpp.source_npi.value_or(0), 0, 18},
+                          {"sink.timeoutMs", sink.timeout.count(), 1, 600'000}};
+  for (const Range& range : ranges) {
+    if (Result<void> checked = check_range(range); !checked) return checked;
+  }
+  return {};
+}
+
 Result<void> check_sink(const SinkSettings& sink) {
   Result<void> checked = check_range({"sink.concurrency", sink.concurrency, 1, 1'024});
   if (!checked) return checked;
@@ -69,6 +106,8 @@ Result<void> check_sink(const SinkSettings& sink) {
       return check_http(sink);
     case SinkType::kafka:
       return check_text("sink.topic", sink.topic);
+    case SinkType::smpp:
+      return check_smpp(sink);
     case SinkType::temporal:
       checked = check_text("sink.workflowType", sink.workflow_type);
       return checked ? check_text("sink.taskQueue", sink.task_queue) : checked;

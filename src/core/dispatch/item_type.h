@@ -16,9 +16,25 @@
 namespace penstock::core {
 
 // The last stands for all that are compiled in from outside; its number leaves room for ours.
-enum class SinkType : std::uint8_t { log, http, kafka, temporal, extension = 255 };
+enum class SinkType : std::uint8_t { log, http, kafka, temporal, smpp, extension = 255 };
 
 inline constexpr std::size_t kSinkOptionsBytesMax = 16 * 1024;  // people write them
+
+// A provider of text messages that speaks SMPP 3.4.
+struct SmppSettings {
+  std::string host;
+  std::int64_t port = 2'775;  // the protocol's own
+  std::string system_id;
+  std::string password;
+  std::string system_type;
+  // What phones show as the sender; empty = what the provider has set.
+  std::string source;
+  std::optional<std::int64_t> source_ton;  // none = by the form of `source`
+  std::optional<std::int64_t> source_npi;
+  bool receipts = true;  // asks what became of each message
+
+  friend bool operator==(const SmppSettings&, const SmppSettings&) = default;
+};
 
 struct SinkSettings {
   SinkType type = SinkType::log;
@@ -27,7 +43,7 @@ struct SinkSettings {
   // Each signs, so that keys can be changed: a receiver needs to know one of them. None = unsigned.
   std::vector<std::string> secrets;
   Millis timeout = Seconds{10};
-  // HTTP and Temporal: hand-overs under way at once.
+  // HTTP, Temporal and SMPP: hand-overs under way at once; of SMPP, parts of messages.
   std::int64_t concurrency = 32;
   // Temporal
   std::string workflow_type;
@@ -37,6 +53,8 @@ struct SinkSettings {
   // Extension (sink/extension.h)
   std::string extension;  // its name
   std::string options;    // its own settings, a JSON object as it came; empty = none
+  // SMPP, with `timeout` and `concurrency`
+  SmppSettings smpp;
 
   friend bool operator==(const SinkSettings&, const SinkSettings&) = default;
 };

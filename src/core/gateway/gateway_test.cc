@@ -104,6 +104,53 @@ TEST(Quota, counts_what_a_message_costs) {
   EXPECT_EQ(charge_quota(quota, 6, kNow + Minutes{1}).verdict, QuotaVerdict::never);
 }
 
+TEST(SmsText, writes_septets_with_the_escape_table) {
+  const auto gsm = encode_sms("@$ A\u00e9_{\u20ac}");
+  EXPECT_EQ(gsm.encoding, SmsEncoding::gsm7);
+  ASSERT_EQ(gsm.parts.size(), 1U);
+  EXPECT_EQ(gsm.parts.front(), std::string("\x00\x02 A\x05\x11\x1b\x28\x1b\x65\x1b\x29", 12));
+  EXPECT_EQ(encode_sms("").parts, std::vector<std::string>{""});
+}
+
+TEST(SmsText, writes_utf_16_with_the_high_byte_first) {
+  const auto ucs = encode_sms("\u0436\U0001F600");
+  EXPECT_EQ(ucs.encoding, SmsEncoding::ucs2);
+  EXPECT_EQ(ucs.parts, std::vector<std::string>{std::string("\x04\x36\xd8\x3d\xde\x00", 6)});
+}
+
+TEST(SmsText, has_the_parts_that_were_measured) {
+  Rng rng(11);
+  const std::string_view letters[] = {"a",  "[",      "\u00e9",     "\u20ac",
+                                      "\n", "\u0436", "\U0001F600", "\xff"};
+  for (int i = 0; i < 2'000; ++i) {
+    std::string text;
+    const std::uint64_t kinds = 1 + rng.below(std::size(letters));
+    for (std::uint64_t left = rng.below(500); left > 0; --left) text += letters[rng.below(kinds)];
+    const SmsSize size = measure_sms(text);
+    const auto coded = encode_sms(text);
+    ASSERT_EQ(coded.encoding, size.encoding);
+    ASSERT_EQ(coded.parts.size(), static_cast<std::size_t>(size.segments));
+    std::size_t bytes = 0;
+    const std::size_t width = size.encoding == SmsEncoding::gsm7 ? 1 : 2;
+    for (const std::string& part : coded.parts) {
+      bytes += part.size();
+      const bool alone = coded.parts.size() == 1;
+      const auto most =
+          static_cast<std::size_t>(width == 1 ? (alone ? kSeptetsAlone : kSeptetsJoined)
+                                              : (alone ? kCodeUnitsAlone : kCodeUnitsJoined));
+      ASSERT_LE(part.size(), most * width);
+      // Neither an escape nor the first half of a pair is cut off from what follows it.
+      if (width == 1) {
+        ASSERT_FALSE(part.ends_with('\x1b'));
+      } else if (part.size() >= 2) {
+        const auto last = static_cast<unsigned char>(part[part.size() - 2]);
+        ASSERT_FALSE(last >= 0xD8 && last < 0xDC);
+      }
+    }
+    ASSERT_EQ(bytes, static_cast<std::size_t>(size.units) * width);
+  }
+}
+
 TEST(Quota, gives_back_only_in_the_window_of_the_charge) {
   const Quota quota{.rule = {.rate_limit = 5, .window = Minutes{1}}, .count = 3, .refreshed = kNow};
   EXPECT_EQ(give_back_quota(quota, 2, kNow).count, 1);
@@ -149,6 +196,16 @@ TEST(MessageId, anything_else_names_nobody) {
   EXPECT_FALSE(user_of_message(id.substr(0, 27) + "0101"));
   EXPECT_FALSE(user_of_message(id.substr(0, 27) + "2147483648"));
   EXPECT_FALSE(user_of_message("I" + id.substr(1)));
+}
+
+TEST(Message, phone_numbers_are_digits) {
+  EXPECT_TRUE(is_phone_number("+4915112345678"));
+  EXPECT_TRUE(is_phone_number("101"));
+  EXPECT_TRUE(is_phone_number(std::string(20, '1')));
+  for (const std::string_view text :
+       {"", "+", "1 2", "+49-15", "++1", "12a", "111111111111111111111"}) {
+    EXPECT_FALSE(is_phone_number(text)) << text;
+  }
 }
 
 TEST(Message, blank_is_white_space_alone) {

@@ -21,6 +21,13 @@ void put_letters(std::string& out, Number value, std::size_t letters) {
 
 }  // namespace
 
+bool is_phone_number(std::string_view text) noexcept {
+  constexpr std::size_t kDigitsMax = 20;  // what SMPP holds; E.164 has 15
+  if (text.starts_with('+')) text.remove_prefix(1);
+  return !text.empty() && text.size() <= kDigitsMax &&
+         std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
 // The characters of Java's String.isBlank that one byte holds.
 bool is_blank(std::string_view message) noexcept {
   return std::ranges::all_of(message, [](char c) {

@@ -20,6 +20,7 @@ namespace penstock::core {
 struct SendCall {
   UserId user;
   std::string message;  // UTF-8, not blank
+  std::string to;       // the number to send it to; empty = the provider knows the user's
   SmsSize size;
   std::string key;  // idempotencyKey; empty = none. Written as ids are
   BodyDigest digest{};
@@ -34,6 +35,9 @@ enum class MessageCost : std::uint8_t { message, segments };
 constexpr std::int64_t cost_of(const SmsSize& size, MessageCost cost) noexcept {
   return cost == MessageCost::segments ? size.segments : 1;
 }
+
+// A telephone number: digits, up to 20 of them, with a plus before an international one.
+bool is_phone_number(std::string_view text) noexcept;
 
 // Whether there is nothing but white space in it.
 bool is_blank(std::string_view message) noexcept;

@@ -1,9 +1,11 @@
-// How many parts a text message is sent in: GSM 03.38's 7-bit alphabet where it suffices, else
-// UCS-2. Pure.
+// A text message as the networks carry it: GSM 03.38's 7-bit alphabet where it suffices, else
+// UCS-2, and cut into parts where one does not hold it. Pure.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace penstock::core {
 
@@ -31,5 +33,13 @@ inline constexpr std::int64_t kSegmentsMax = 255;
 // Of UTF-8 text. An escape and what it escapes, or the halves of a surrogate pair, stay in one
 // part, so that a part may be one unit short. Bytes that are not UTF-8 count as U+FFFD.
 SmsSize measure_sms(std::string_view text) noexcept;
+
+// The parts themselves, as many as measure_sms() says: an octet for each septet, an escape before
+// those of the second table; or UTF-16 with the high byte first.
+struct SmsText {
+  SmsEncoding encoding = SmsEncoding::gsm7;
+  std::vector<std::string> parts;  // at least one
+};
+SmsText encode_sms(std::string_view text);
 
 }  // namespace penstock::core

@@ -40,8 +40,18 @@ std::string_view provider_name(core::SinkType type) noexcept {
       return "temporal";
     case core::SinkType::extension:
       return "extension";
+    case core::SinkType::smpp:
+      return "smpp";
   }
   return "";
+}
+
+void encode_delivery(JsonWriter& out, const core::Delivery& delivery) {
+  out.begin_object().member("state", core::delivery_state_name(delivery.state)).key("at");
+  delivery.at ? out.value(*delivery.at) : out.null();
+  out.key("detail");
+  delivery.detail.empty() ? out.null() : out.value(delivery.detail);
+  out.member("parts", delivery.parts).member("deliveredParts", delivery.delivered).end_object();
 }
 
 Seconds whole_seconds(Millis wait) { return std::chrono::ceil<Seconds>(wait); }
@@ -162,8 +172,13 @@ std::string encode_message(const service::MessageView& view) {
       .key("sentAt");
   const bool sent = view.item.state == core::ItemState::dispatched && view.item.dispatched;
   sent ? out.value(*view.item.dispatched) : out.null();
+  out.key("nextTryAt");
+  const bool waits = view.item.state == core::ItemState::ready;
+  waits ? out.value(view.item.due) : out.null();
   out.key("lastError");
   view.item.last_error.empty() ? out.null() : out.value(view.item.last_error);
+  out.key("delivery");
+  view.delivery ? encode_delivery(out, *view.delivery) : static_cast<void>(out.null());
   out.end_object();
   return std::move(out).take();
 }
@@ -185,6 +200,24 @@ std::string encode_usage(core::UserId user, Millis bucket, const service::UsageB
   }
   out.end_array().end_object();
   return std::move(out).take();
+}
+
+std::string encode_usage_lines(const std::vector<store::UserMinute>& minutes) {
+  std::string out;
+  out.reserve(minutes.size() * 96);
+  for (const store::UserMinute& each : minutes) {
+    JsonWriter line(96);
+    line.begin_object()
+        .member("at", each.minute)
+        .member("userId", each.user.raw)
+        .member("sent", each.counts.sent)
+        .member("limited", each.counts.limited)
+        .member("failed", each.counts.failed)
+        .end_object();
+    out += std::move(line).take();
+    out += '\n';
+  }
+  return out;
 }
 
 std::string encode_top_limited(const std::vector<store::LimitedUser>& users) {

@@ -39,6 +39,8 @@ void encode_send_entry(wire::JsonWriter& out, std::optional<std::int64_t> user,
                        const Result<store::Sent>& answer, const GatewaySentences& sentences);
 std::string encode_message(const service::MessageView& view);
 std::string encode_usage(core::UserId user, Millis bucket, const service::UsageBuckets& buckets);
+// A line of JSON for each: {at, userId, sent, limited, failed}
+std::string encode_usage_lines(const std::vector<store::UserMinute>& minutes);
 std::string encode_top_limited(const std::vector<store::LimitedUser>& users);
 
 }  // namespace penstock::front

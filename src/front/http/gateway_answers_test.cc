@@ -79,5 +79,40 @@ TEST(GatewayAnswers, only_what_was_sent_is_no_refusal) {
   EXPECT_EQ(refusal_of({.result = store::SendResult::unknown_user})->kind, ErrorKind::not_found);
 }
 
+TEST(GatewayAnswers, a_message_shows_how_far_it_is) {
+  service::MessageView view{.id = ItemId::trusted("m-1"), .user = {101}, .item = {}};
+  view.provider = core::SinkType::smpp;
+  view.item.attempts = 2;
+  view.item.due = kNow;
+  view.item.last_error = "HTTP 500";
+  EXPECT_THAT(encode_message(view),
+              HasSubstr(R"("sentAt":null,"nextTryAt":"2023-11-14T22:13:20.000Z",)"
+                        R"("lastError":"HTTP 500","delivery":null
+})"));
+  view.item.state = core::ItemState::dispatched;
+  view.item.dispatched = kNow;
+  view.delivery = core::Delivery{.state = core::DeliveryState::delivered,
+                                 .at = kNow,
+                                 .detail = "DELIVRD",
+                                 .parts = 2,
+                                 .delivered = 2};
+  const std::string shown = encode_message(view);
+  EXPECT_THAT(shown, HasSubstr(R"("status":"SENT","attempts":2,"provider":"smpp")"));
+  EXPECT_THAT(shown, HasSubstr(R"("nextTryAt":null)"));
+  EXPECT_THAT(shown, HasSubstr(R"("delivery":{"state":"DELIVERED","at":"2023-11-14T22:13:20.000Z",)"
+                               R"("detail":"DELIVRD","parts":2,"deliveredParts":2}})"));
+}
+
+TEST(GatewayAnswers, an_export_is_a_line_for_each_minute) {
+  const std::vector<store::UserMinute> minutes = {
+      {.user = {1}, .minute = kNow, .counts = {.sent = 2, .limited = 1, .failed = 0}},
+      {.user = {2}, .minute = kNow, .counts = {.sent = 0, .limited = 0, .failed = 3}}};
+  EXPECT_EQ(
+      encode_usage_lines(minutes),
+      "{\"at\":\"2023-11-14T22:13:20.000Z\",\"userId\":1,\"sent\":2,\"limited\":1,\"failed\":0}\n"
+      "{\"at\":\"2023-11-14T22:13:20.000Z\",\"userId\":2,\"sent\":0,\"limited\":0,\"failed\":3}\n");
+  EXPECT_EQ(encode_usage_lines({}), "");
+}
+
 }  // namespace
 }  // namespace penstock::front

@@ -17,6 +17,9 @@ using service::GatewayService;
 
 constexpr Millis kUsageRange = std::chrono::hours{1};  // when a request does not say
 constexpr std::chrono::minutes kBucketMax = std::chrono::days{1};
+// Lines of one page of an export: under a megabyte.
+constexpr std::size_t kExportLinesMax = 10'000;
+constexpr std::size_t kExportLines = 1'000;
 
 struct Context {
   GatewayService& gateway;
@@ -265,6 +268,51 @@ void get_usage(const Context& context, const Request& request, Reply&& reply) {
                         });
 }
 
+// "2026-11-16T12:00:00Z,101": the `at` and the `userId` of the last line of the page before.
+Result<store::UsageMark> parse_mark(std::string_view text) {
+  const std::size_t comma = text.find(',');
+  const auto wrong = [] {
+    return invalid_field("after", "must be the at and the userId of a line, with a comma between");
+  };
+  if (comma == std::string_view::npos) return wrong();
+  const Result<Instant> minute = parse_instant(text.substr(0, comma));
+  const Result<core::UserId> user = parse_user(text.substr(comma + 1));
+  if (!minute || !user) return wrong();
+  return store::UsageMark{.minute = *minute, .user = *user};
+}
+
+Result<std::int64_t> parse_export_limit(std::string_view text) {
+  std::int64_t limit = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), limit);
+  if (error == std::errc{} && end == text.data() + text.size() && limit >= 1 &&
+      limit <= std::int64_t{kExportLinesMax}) {
+    return limit;
+  }
+  return invalid_field("limit", "must be from 1 to " + std::to_string(kExportLinesMax));
+}
+
+// One page of NDJSON. It is bounded, so that an export of any size costs little memory here; who
+// wants the next page says where this one ended.
+void get_export(const Context& context, const Request& request, Reply&& reply) {
+  Conversation talk(context, request, std::move(reply));
+  const Result<service::UsageRange> range = range_of(request, talk.now());
+  if (!range) return talk.fail(range.error());
+  const auto after = query_value(request, "after", parse_mark);
+  if (!after) return talk.fail(after.error());
+  const auto limit = query_value(request, "limit", parse_export_limit);
+  if (!limit) return talk.fail(limit.error());
+  const auto lines = static_cast<std::size_t>(limit->value_or(std::int64_t{kExportLines}));
+  context.gateway.export_usage(
+      range->from, range->to, *after, lines,
+      [talk = std::move(talk)](const Result<std::vector<store::UserMinute>>& minutes) mutable {
+        if (!minutes) return talk.fail(minutes.error());
+        Response response;
+        response.body = encode_usage_lines(*minutes);
+        response.content_type = "application/x-ndjson";
+        talk.exchange().send(std::move(response));
+      });
+}
+
 void get_top_limited(const Context& context, const Request& request, Reply&& reply) {
   Conversation talk(context, request, std::move(reply));
   const Result<service::UsageRange> range = range_of(request, talk.now());
@@ -298,6 +346,7 @@ void add_gateway_routes(std::vector<Route>& routes, GatewayService& gateway,
   add(Method::post, "/api/send/batch", Access::api, BodyLimit::batch, send_batch);
   add(Method::get, "/api/messages/{messageId}", Access::api, BodyLimit::none, get_message);
   add(Method::get, "/api/analytics/usage", Access::api, BodyLimit::none, get_usage);
+  add(Method::get, "/api/analytics/export", Access::api, BodyLimit::none, get_export);
   add(Method::get, "/api/analytics/top-limited", Access::api, BodyLimit::none, get_top_limited);
 }
 

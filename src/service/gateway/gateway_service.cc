@@ -214,6 +214,11 @@ Result<MessageView> GatewayService::view(const ItemId& id) {
   if (!type) return std::unexpected(type.error());
   MessageView view{.id = id, .user = *user, .item = std::move(**item)};
   if (*type) view.provider = (*type)->settings.sink.type;
+  if (ports_.deliveries != nullptr) {
+    const Result<std::vector<core::DeliveryPart>> parts = ports_.deliveries->find_parts(id);
+    if (!parts) return std::unexpected(parts.error());
+    view.delivery = core::sum_up_delivery(*parts);
+  }
   return view;
 }
 
@@ -255,6 +260,22 @@ void GatewayService::top_limited(Instant from, Instant to, std::size_t limit,
           return std::unexpected(std::move(flushed.error()));
         }
         return ports_.quotas.top_limited(from, to, limit);
+      });
+}
+
+void GatewayService::export_usage(Instant from, Instant to, std::optional<store::UsageMark> after,
+                                  std::size_t limit, Done<std::vector<store::UserMinute>> done) {
+  read<std::vector<store::UserMinute>>(
+      std::move(done), [this, from, to, after, limit]() -> Result<std::vector<store::UserMinute>> {
+        if (ports_.usage_export == nullptr) {
+          return fail(ErrorKind::unavailable, "this store cannot show the usage of all users");
+        }
+        if (!after) {  // once for all pages
+          if (Result<void> flushed = usage_.flush(); !flushed) {
+            return std::unexpected(std::move(flushed.error()));
+          }
+        }
+        return ports_.usage_export->page(from, to, after, limit);
       });
 }
 

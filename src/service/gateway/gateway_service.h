@@ -22,9 +22,11 @@
 #include "runtime/task_queue.h"
 #include "runtime/ticker.h"
 #include "service/gateway/usage_log.h"
+#include "store/delivery_store.h"
 #include "store/item_type_store.h"
 #include "store/queue_store.h"
 #include "store/quota_store.h"
+#include "store/usage_export.h"
 
 namespace penstock::service {
 
@@ -49,6 +51,8 @@ struct GatewayPorts {
   std::function<void()> wake;
   // How a message is written down for its provider: wire::encode_message_context.
   std::string (*context)(const core::SendCall&, const ItemId&, Instant accepted) = nullptr;
+  store::DeliveryStore* deliveries = nullptr;  // null = nobody keeps what providers say
+  store::UsageExport* usage_export = nullptr;  // null = usage is shown by user alone
 };
 
 struct MessageView {
@@ -56,6 +60,7 @@ struct MessageView {
   core::UserId user;
   core::SinkType provider = core::SinkType::log;  // as it is set now
   store::ItemView item;
+  std::optional<core::Delivery> delivery;  // none = the provider says nothing of it
 };
 
 // One user's minutes, added up: [at, at + bucket).
@@ -91,6 +96,10 @@ class GatewayService {
   void usage(core::UserId user, UsageRange range, Done<UsageBuckets> done);
   void top_limited(Instant from, Instant to, std::size_t limit,
                    Done<std::vector<store::LimitedUser>> done);
+
+  // What all users did in [from, to), by minute and user, behind `after`; at most `limit`.
+  void export_usage(Instant from, Instant to, std::optional<store::UsageMark> after,
+                    std::size_t limit, Done<std::vector<store::UserMinute>> done);
 
   // Finishes what was taken; later calls are answered `overloaded`. Idempotent.
   void stop();

@@ -16,7 +16,7 @@
 #include <boost/asio/ssl/error.hpp>
 #include <boost/asio/write.hpp>
 
-#include "sink/http/address_guard.h"
+#include "sink/address_guard.h"
 #include "sink/http/outcome.h"
 
 namespace penstock::sink {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "sink/http/address_guard.h"
+#include "sink/address_guard.h"
 #include "sink/http/answer.h"
 #include "sink/http/outcome.h"
 #include "sink/http/request.h"

@@ -85,6 +85,7 @@ TEST_P(QueueSuite, tries_again_after_the_given_time_until_retries_are_used_up) {
     EXPECT_TRUE(settle(1, "a", Outcome::failed, now, "error " + std::to_string(attempt),
                        now + Seconds{10}, 3));
     now += Seconds{10};
+    if (attempt < 3) EXPECT_EQ(view("a").due, now);
   }
   const ItemView dead = view("a");
   EXPECT_EQ(dead.state, ItemState::dead);
@@ -381,6 +382,25 @@ TEST_P(LeaseSuite, counts_tokens_on_after_a_restart) {
       *leases().acquire(lease_request("b"), harness().now() + Seconds{60});
   ASSERT_TRUE(next);
   EXPECT_GT(next->token, first->token);
+}
+
+TEST_P(ItemTypeSuite, keeps_the_settings_of_a_provider_of_messages) {
+  core::ItemTypeSettings settings;
+  settings.sink.type = core::SinkType::smpp;
+  settings.sink.concurrency = 5;
+  settings.sink.timeout = Seconds{3};
+  settings.sink.smpp = {.host = "smsc.example",
+                        .port = 2'776,
+                        .system_id = "me",
+                        .password = "secret",
+                        .system_type = "VMA",
+                        .source = "Shop",
+                        .source_ton = 5,
+                        .source_npi = std::nullopt,
+                        .receipts = false};
+  ASSERT_TRUE(types().put(item_type("SMS"), 0, settings, kNoon));
+  harness().reopen();
+  EXPECT_EQ((*types().find(item_type("SMS")))->settings, settings);
 }
 
 TEST_P(ItemTypeSuite, keeps_settings_with_their_history) {

@@ -17,9 +17,12 @@ namespace penstock::store::embedded {
 // them.
 class Cursor {
  public:
-  Cursor(const Engine::View& view, Family family, std::string begin, std::string end)
+  // `snapshot` null = as it is now; else it must outlive the cursor.
+  Cursor(const Engine::View& view, Family family, std::string begin, std::string end,
+         const rocksdb::Snapshot* snapshot = nullptr)
       : view_(view), end_(std::move(end)), end_slice_(end_) {
     rocksdb::ReadOptions options;
+    options.snapshot = snapshot;
     if (!end_.empty()) options.iterate_upper_bound = &end_slice_;
     rows_.reset(view.db().NewIterator(options, view.family(family)));
     rows_->Seek(begin);

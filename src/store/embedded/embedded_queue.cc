@@ -30,7 +30,8 @@ Result<ItemView> view_of(const Engine::View& view, const ItemType& type, const I
                 .claimed = record.claimed,
                 .dispatched = record.dispatched,
                 .batch_id = record.claim == 0 ? std::string{} : batch_name(record.claim),
-                .audit = {}};
+                .audit = {},
+                .due = record.due};
   for (std::uint32_t page = 0; page < record.pages; ++page) {
     std::string value;
     const rocksdb::Status status =

@@ -1,7 +1,9 @@
 // The embedded backend under the suites of quota stores.
 #include <gtest/gtest.h>
 
+#include "store/conformance/delivery_suite.h"
 #include "store/conformance/quota_suite.h"
+#include "store/conformance/usage_export_suite.h"
 #include "store/embedded/test_harness.h"
 
 namespace penstock::store::conformance {
@@ -15,6 +17,8 @@ INSTANTIATE_TEST_SUITE_P(Embedded, QuotaSuite, kDurable, name_of);
 INSTANTIATE_TEST_SUITE_P(Embedded, QuotaDifferentialSuite, kRelaxed, name_of);
 INSTANTIATE_TEST_SUITE_P(Embedded, QuotaConcurrencySuite, kDurable, name_of);
 INSTANTIATE_TEST_SUITE_P(Embedded, QuotaPropertySuite, kRelaxed, name_of);
+INSTANTIATE_TEST_SUITE_P(Embedded, DeliverySuite, kRelaxed, name_of);
+INSTANTIATE_TEST_SUITE_P(Embedded, UsageExportSuite, kRelaxed, name_of);
 
 }  // namespace
 }  // namespace penstock::store::conformance

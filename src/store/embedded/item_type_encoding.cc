@@ -51,7 +51,7 @@ class Reader : public ByteReader {
     if (byte == static_cast<std::uint8_t>(core::SinkType::extension)) {
       return core::SinkType::extension;
     }
-    if (byte <= static_cast<std::uint8_t>(core::SinkType::temporal)) {
+    if (byte <= static_cast<std::uint8_t>(core::SinkType::smpp)) {
       return static_cast<core::SinkType>(byte);
     }
     refuse("has a sink this version does not know");
@@ -69,13 +69,41 @@ class Reader : public ByteReader {
     sink.workflow_type = long_text();
     sink.task_queue = long_text();
     sink.topic = long_text();
-    if (sink.type == core::SinkType::extension) {  // behind what all have had from the beginning
+    // Behind what all have had from the beginning; older versions do not know these types.
+    if (sink.type == core::SinkType::smpp) sink.smpp = smpp();
+    if (sink.type == core::SinkType::extension) {
       sink.extension = long_text();
       sink.options = long_text();
     }
     return sink;
   }
+
+  core::SmppSettings smpp() {
+    core::SmppSettings smpp;
+    smpp.host = long_text();
+    smpp.port = integer();
+    smpp.system_id = long_text();
+    smpp.password = long_text();
+    smpp.system_type = long_text();
+    smpp.source = long_text();
+    smpp.source_ton = maybe();
+    smpp.source_npi = maybe();
+    smpp.receipts = flag();
+    return smpp;
+  }
 };
+
+void put_smpp(std::string& out, const core::SmppSettings& smpp) {
+  put_long_text(out, smpp.host);
+  put_signed(out, smpp.port);
+  put_long_text(out, smpp.system_id);
+  put_long_text(out, smpp.password);
+  put_long_text(out, smpp.system_type);
+  put_long_text(out, smpp.source);
+  put_maybe(out, smpp.source_ton);
+  put_maybe(out, smpp.source_npi);
+  put_number(out, static_cast<std::uint8_t>(smpp.receipts));
+}
 
 void put_sink(std::string& out, const core::SinkSettings& sink) {
   put_number(out, static_cast<std::uint8_t>(sink.type));
@@ -91,6 +119,7 @@ void put_sink(std::string& out, const core::SinkSettings& sink) {
     put_long_text(out, sink.extension);
     put_long_text(out, sink.options);
   }
+  if (sink.type == core::SinkType::smpp) put_smpp(out, sink.smpp);
 }
 
 }  // namespace

@@ -30,6 +30,8 @@ StoreParts::StoreParts(std::unique_ptr<Engine> engine_in, const Clock& clock)
       payments(writer),
       payment_rules(writer),
       quotas(writer),
+      deliveries(writer),
+      usage_export(writer),
       health(writer) {}
 
 Result<std::unique_ptr<StoreParts>> StoreParts::open(const EngineOptions& options,
@@ -58,7 +60,9 @@ Backend StoreParts::backend() noexcept {
           .item_types = &item_types,
           .payments = &payments,
           .payment_rules = &payment_rules,
-          .quotas = &quotas};
+          .quotas = &quotas,
+          .deliveries = &deliveries,
+          .usage_export = &usage_export};
 }
 
 }  // namespace penstock::store::embedded

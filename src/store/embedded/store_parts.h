@@ -8,6 +8,7 @@
 #include "base/time.h"
 #include "store/backend.h"
 #include "store/embedded/embedded_configs.h"
+#include "store/embedded/embedded_deliveries.h"
 #include "store/embedded/embedded_item_types.h"
 #include "store/embedded/embedded_leases.h"
 #include "store/embedded/embedded_life.h"
@@ -18,6 +19,7 @@
 #include "store/embedded/embedded_quotas.h"
 #include "store/embedded/embedded_retention.h"
 #include "store/embedded/embedded_slots.h"
+#include "store/embedded/embedded_usage_export.h"
 #include "store/embedded/engine.h"
 #include "store/embedded/writer.h"
 
@@ -52,6 +54,8 @@ struct StoreParts {
   EmbeddedPayments payments;
   EmbeddedPaymentRules payment_rules;
   EmbeddedQuotas quotas;
+  EmbeddedDeliveries deliveries;
+  EmbeddedUsageExport usage_export;
   EmbeddedHealth health;
 };
 

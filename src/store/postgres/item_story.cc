@@ -24,6 +24,7 @@ enum Column : int {
   kDetail,
   kRetries,
   kAttempts,
+  kDue,
 };
 
 // dispatch_audit.action
@@ -111,6 +112,7 @@ ItemView item_story(const ItemType& type, const ItemId& id, const Rows& rows) {
   ItemView view{.type = type, .id = id};
   view.scheduled = from_epoch_us(rows.int8(0, kScheduled));
   view.created = from_epoch_us(rows.int8(0, kCreated));
+  view.due = from_epoch_us(rows.int8(0, kDue));
   view.audit.push_back({.at = view.created,
                         .action = "ENQUEUED",
                         .from = std::nullopt,

@@ -11,10 +11,22 @@ namespace penstock::store::postgres {
 namespace {
 
 // In the order of SinkType. Any other word is the name of an extension.
-constexpr std::array<std::string_view, 4> kSinks = {"log", "http", "kafka", "temporal"};
+constexpr std::array<std::string_view, 5> kSinks = {"log", "http", "kafka", "temporal", "smpp"};
 
 std::optional<std::int64_t> number_of(const Rows& rows, int row, int column) {
   return rows.null(row, column) ? std::nullopt : std::optional(rows.int8(row, column));
+}
+
+core::SmppSettings smpp_of(const Rows& rows, int row) {
+  return {.host = std::string(rows.text(row, 23)),
+          .port = rows.int8(row, 24),
+          .system_id = std::string(rows.text(row, 25)),
+          .password = std::string(rows.text(row, 26)),
+          .system_type = std::string(rows.text(row, 27)),
+          .source = std::string(rows.text(row, 28)),
+          .source_ton = number_of(rows, row, 29),
+          .source_npi = number_of(rows, row, 30),
+          .receipts = rows.boolean(row, 31)};
 }
 
 // The columns of find_settings.sql.
@@ -44,8 +56,9 @@ Result<ItemTypeRecord> record_of(const Rows& rows, int row) {
                .workflow_type = std::string(rows.text(row, 20)),
                .task_queue = std::string(rows.text(row, 21)),
                .topic = std::string(rows.text(row, 22)),
+               .smpp = smpp_of(rows, row),
                .extension = extension ? std::string(sink_name) : std::string(),
-               .options = std::string(rows.text(row, 23))}};
+               .options = std::string(rows.text(row, 32))}};
   for (const std::string_view secret : rows.texts(row, 17)) {
     settings.sink.secrets.emplace_back(secret);
   }
@@ -84,7 +97,16 @@ Params params_of(const ItemType& type, std::int64_t expected,
       .int8(sink.concurrency)
       .text(sink.workflow_type)
       .text(sink.task_queue)
-      .text(sink.topic)
+      .text(sink.topic);
+  params.text(sink.smpp.host)
+      .int8(sink.smpp.port)
+      .text(sink.smpp.system_id)
+      .text(sink.smpp.password)
+      .text(sink.smpp.system_type)
+      .text(sink.smpp.source)
+      .int8(sink.smpp.source_ton)
+      .int8(sink.smpp.source_npi)
+      .boolean(sink.smpp.receipts)
       .text(sink.options);
   return params;
 }

@@ -1,5 +1,7 @@
 // The suites of quota stores on a real PostgreSQL: a fresh database for every case.
+#include "store/conformance/delivery_suite.h"
 #include "store/conformance/quota_suite.h"
+#include "store/conformance/usage_export_suite.h"
 #include "store/postgres/testing/harness.h"
 
 namespace penstock::store::conformance {
@@ -11,6 +13,8 @@ INSTANTIATE_TEST_SUITE_P(Postgres, QuotaSuite, kSubjects, name_of);
 INSTANTIATE_TEST_SUITE_P(Postgres, QuotaDifferentialSuite, kSubjects, name_of);
 INSTANTIATE_TEST_SUITE_P(Postgres, QuotaConcurrencySuite, kSubjects, name_of);
 INSTANTIATE_TEST_SUITE_P(Postgres, QuotaPropertySuite, kSubjects, name_of);
+INSTANTIATE_TEST_SUITE_P(Postgres, DeliverySuite, kSubjects, name_of);
+INSTANTIATE_TEST_SUITE_P(Postgres, UsageExportSuite, kSubjects, name_of);
 
 }  // namespace
 }  // namespace penstock::store::conformance

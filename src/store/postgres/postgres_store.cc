@@ -9,6 +9,7 @@
 #include "store/postgres/changes.h"
 #include "store/postgres/claim_hints.h"
 #include "store/postgres/configs.h"
+#include "store/postgres/deliveries.h"
 #include "store/postgres/item_news.h"
 #include "store/postgres/item_types.h"
 #include "store/postgres/leases.h"
@@ -22,6 +23,7 @@
 #include "store/postgres/retention.h"
 #include "store/postgres/slot_life.h"
 #include "store/postgres/slots.h"
+#include "store/postgres/usage_export.h"
 
 namespace penstock::store::postgres {
 namespace {
@@ -94,6 +96,8 @@ struct PostgresStore::Parts {
         payments(pool, claim_hints, options.deadline),
         payment_rules(pool, options.deadline),
         quotas(pool, claim_hints, options.deadline),
+        deliveries(pool, options.deadline),
+        usage_export(pool, options.deadline),
         health(pool, std::min(options.deadline, kHealthDeadline)) {}
 
   Pool pool;
@@ -114,6 +118,8 @@ struct PostgresStore::Parts {
   Payments payments;
   PaymentRuleTable payment_rules;
   Quotas quotas;
+  Deliveries deliveries;
+  UsageExportRows usage_export;
   Health health;
   std::unique_ptr<Changes> changes;  // last: its thread uses the pool
 };
@@ -177,7 +183,9 @@ Backend PostgresStore::backend() noexcept {
           .item_feed = &parts_->item_news,
           .payments = &parts_->payments,
           .payment_rules = &parts_->payment_rules,
-          .quotas = &parts_->quotas};
+          .quotas = &parts_->quotas,
+          .deliveries = &parts_->deliveries,
+          .usage_export = &parts_->usage_export};
 }
 
 }  // namespace penstock::store::postgres

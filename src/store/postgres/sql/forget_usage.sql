@@ -1,4 +1,4 @@
--- Caller: QuotaStore::forget. Index: gateway_usage_minute, gateway_usage_pkey. Locks: the rows that go, those
+-- Caller: QuotaStore::forget. Index: gateway_usage_order, gateway_usage_pkey. Locks: the rows that go, those
 -- that nobody else holds.
 WITH old AS (
   SELECT g.user_id, g.minute_us FROM penstock.gateway_usage g

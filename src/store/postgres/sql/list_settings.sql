@@ -5,6 +5,7 @@ SELECT DISTINCT ON (s.item_type)
        s.stale_claim_threshold_min, s.max_per_second, s.burst, s.retry_backoff_ms,
        s.retry_backoff_max_ms, s.max_pause_s, s.sink_type, s.sink_url, s.sink_secrets,
        s.sink_timeout_ms, s.sink_concurrency, s.sink_workflow_type, s.sink_task_queue, s.sink_topic,
-       s.sink_options
+       s.smpp_host, s.smpp_port, s.smpp_system_id, s.smpp_password, s.smpp_system_type, s.smpp_source,
+       s.smpp_source_ton, s.smpp_source_npi, s.smpp_receipts, s.sink_options
   FROM penstock.dispatch_settings s
  ORDER BY s.item_type, s.version DESC

@@ -1,4 +1,4 @@
-#include "sink/http/address_guard.h"
+#include "sink/address_guard.h"
 
 #include <algorithm>
 #include <array>

@@ -1,0 +1,130 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "app/cli/exit_code.h"
+#include "app/cli/output_file.h"
+#include "app/cli/time_argument.h"
+#include "app/client/answer.h"
+#include "app/commands/client_options.h"
+#include "app/commands/commands.h"
+#include "base/iso8601.h"
+#include "runtime/system_clock.h"
+#include "wire/json.h"
+#include "wire/json_fields.h"
+
+namespace penstock::app {
+namespace {
+
+constexpr std::size_t kPageLines = 10'000;  // the most that a page has: under a megabyte
+
+struct Arguments {
+  ClientOptions client;
+  std::string format = "ndjson";
+  std::string output = "-";
+  std::string from = "now-P1D";
+  std::string to = "now";
+};
+
+// Where a page ends, as the next one is asked for.
+Result<std::string> mark_of(std::string_view line) {
+  const Result<wire::JsonDocument> document = wire::parse_json(line);
+  if (!document) return std::unexpected(document.error());
+  wire::JsonFields fields(document->root());
+  const std::string_view at = fields.required_string("at");
+  const std::int64_t user = fields.required_integer("userId");
+  if (fields.error()) return std::unexpected(*fields.error());
+  return percent_encoded(fmt::format("{},{}", at, user));
+}
+
+struct Page {
+  std::size_t lines = 0;
+  std::string_view last;
+};
+
+Page look_at(std::string_view body) {
+  Page page{.lines = static_cast<std::size_t>(std::ranges::count(body, '\n')), .last = {}};
+  if (page.lines == 0) return page;
+  body.remove_suffix(1);
+  const std::size_t before = body.rfind('\n');
+  page.last = before == std::string_view::npos ? body : body.substr(before + 1);
+  return page;
+}
+
+int run_export(const Arguments& arguments) {
+  const Instant now = runtime::SystemClock().now();
+  std::string target = fmt::format("/api/analytics/export?limit={}", kPageLines);
+  for (const auto& [name, text] : {std::pair{"from", &arguments.from}, {"to", &arguments.to}}) {
+    const Result<Instant> instant = parse_time_argument(*text, now);
+    if (!instant) {
+      print_error(fmt::format("--{}: {}", name, instant.error().what));
+      return kExitUsage;
+    }
+    target += fmt::format("&{}={}", name, percent_encoded(format_instant(*instant)));
+  }
+  const Result<HttpClientOptions> settings = client_settings(arguments.client);
+  if (!settings) return print_error(settings.error().what), kExitUsage;
+  const Result<std::unique_ptr<HttpClient>> client = HttpClient::make(*settings);
+  if (!client) return print_error(client.error().what), kExitUsage;
+  Result<OutputFile> out = OutputFile::open(arguments.output);
+  if (!out) return print_error(out.error().what), kExitFailed;
+  std::uint64_t count = 0;
+  for (std::string after;;) {
+    const Result<HttpAnswer> answer = (*client)->call({.target = target + after});
+    if (!answer) return print_error(answer.error().what), kExitUnreachable;
+    if (answer->status != 200) return print_error(error_sentence(*answer)), kExitFailed;
+    if (const Result<void> written = out->write(answer->body); !written) {
+      return print_error(written.error().what), kExitFailed;
+    }
+    const Page page = look_at(answer->body);
+    count += page.lines;
+    if (page.lines < kPageLines) break;
+    const Result<std::string> mark = mark_of(page.last);
+    if (!mark) return print_error("the daemon's answer: " + mark.error().what), kExitFailed;
+    after = "&after=" + *mark;
+  }
+  if (const Result<void> closed = out->close(); !closed) {
+    return print_error(closed.error().what), kExitFailed;
+  }
+  fmt::print(stderr, "exported {} rows\n", count);
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_gateway(Command root) {
+  Command group =
+      root.add("gateway", "Look at what the gateway of a running daemon has counted.", {});
+  Command command = group.add(
+      "export",
+      "Write what users sent, were refused and failed to send, by user and minute: a line of JSON "
+      "for each.",
+      {"penstock gateway export > usage.ndjson",
+       "penstock gateway export --from now-PT1H --output usage.ndjson",
+       "penstock gateway export --from 2025-06-01T00:00:00Z --to 2025-06-02T00:00:00Z"});
+  const auto arguments = std::make_shared<Arguments>();
+  command.option({.names = "--format",
+                  .value_name = "ndjson",
+                  .help = "Form of the rows; names are those of the API",
+                  .check = [](const std::string& text) -> Result<void> {
+                    if (text == "ndjson") return {};
+                    return fail(ErrorKind::invalid, "must be ndjson");
+                  }},
+                 arguments->format);
+  command.option({.names = "--from",
+                  .value_name = "TIME",
+                  .help = "First minute: 2025-06-01T12:00:00Z, now, now-P1D"},
+                 arguments->from);
+  command.option({.names = "--to", .value_name = "TIME", .help = "End, not included"},
+                 arguments->to);
+  command.option({.names = "--output", .value_name = "FILE", .help = "- is standard output"},
+                 arguments->output);
+  add_client_options(command, arguments->client);
+  command.action([arguments] { return run_export(*arguments); });
+}
+
+}  // namespace penstock::app

@@ -38,6 +38,10 @@ class TestCluster {
   void fail_produce(rd_kafka_resp_err_t error) {
     rd_kafka_mock_push_request_errors(cluster_, 0, 1, error);  // 0 = Produce
   }
+  // It takes requests and answers them so much later.
+  void answer_after(std::chrono::milliseconds delay) {
+    rd_kafka_mock_broker_set_rtt(cluster_, 1, static_cast<int>(delay.count()));
+  }
   void set_down(bool down) {
     down ? rd_kafka_mock_broker_set_down(cluster_, 1) : rd_kafka_mock_broker_set_up(cluster_, 1);
   }

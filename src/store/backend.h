@@ -18,6 +18,7 @@
 #include "store/policy_store.h"
 #include "store/queue_store.h"
 #include "store/quota_store.h"
+#include "store/send_keys.h"
 #include "store/slot_config_store.h"
 #include "store/slot_life.h"
 #include "store/slot_retention.h"
@@ -52,6 +53,7 @@ struct Backend {
   PaymentStore* payments = nullptr;
   PaymentRuleStore* payment_rules = nullptr;
   QuotaStore* quotas = nullptr;
+  SendKeys* send_keys = nullptr;
 };
 
 }  // namespace penstock::store

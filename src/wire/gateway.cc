@@ -1,7 +1,9 @@
 #include "wire/gateway.h"
 
+#include <charconv>
 #include <utility>
 
+#include "base/utf8.h"
 #include "wire/json_digest.h"
 #include "wire/json_fields.h"
 
@@ -12,6 +14,27 @@ core::BodyDigest digest_of(const core::SendCall& call) {
   JsonDigester digester;
   digester.add(static_cast<std::int64_t>(call.user.raw)).add(std::string_view(call.message));
   return digester.finish();
+}
+
+bool is_utf8(std::string_view text) noexcept {
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+Result<core::SendCall> call_of(core::UserId user, std::string_view message) {
+  if (core::is_blank(message)) return invalid_field("message", "must not be blank");
+  core::SendCall call{
+      .user = user, .message = std::string(message), .size = core::measure_sms(message)};
+  if (call.size.segments > core::kSegmentsMax) {
+    return invalid_field("message", "must fit into " + std::to_string(core::kSegmentsMax) +
+                                        " parts, and takes " + std::to_string(call.size.segments));
+  }
+  call.digest = digest_of(call);
+  return call;
 }
 
 }  // namespace
@@ -37,24 +60,42 @@ Result<core::SendCall> decode_send_call(JsonValue value) {
   if (fields.error()) return std::unexpected(*fields.error());
   const Result<core::UserId> user_id = core::check_user_id(user);
   if (!user_id) return std::unexpected(user_id.error());
-  if (core::is_blank(message)) return invalid_field("message", "must not be blank");
-  core::SendCall call{.user = *user_id,
-                      .message = std::string(message),
-                      .size = core::measure_sms(message),
-                      .key = {},
-                      .digest = {}};
-  if (call.size.segments > core::kSegmentsMax) {
-    return invalid_field("message", "must fit into " + std::to_string(core::kSegmentsMax) +
-                                        " parts, and takes " + std::to_string(call.size.segments));
+  Result<core::SendCall> call = call_of(*user_id, message);
+  if (!call || !key) return call;
+  if (const std::string_view problem = id_problem(*key); !problem.empty()) {
+    return invalid_field("idempotencyKey", problem);
   }
-  if (key) {
-    if (const std::string_view problem = id_problem(*key); !problem.empty()) {
-      return invalid_field("idempotencyKey", problem);
-    }
-    call.key = *key;
-  }
-  call.digest = digest_of(call);
+  call->key = *key;
   return call;
+}
+
+std::string encode_message_line(core::UserId user, std::string_view message) {
+  return std::to_string(user.raw) + ": " + std::string(message);
+}
+
+Result<core::SendCall> decode_message_line(std::string_view line) {
+  const std::size_t colon = line.find(": ");
+  const std::string_view digits = line.substr(0, colon == line.npos ? 0 : colon);
+  std::int64_t user = -1;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), user);
+  if (digits.empty() || error != std::errc{} || end != digits.data() + digits.size()) {
+    return fail(ErrorKind::invalid, "a message is written as `{userId}: {message}`");
+  }
+  const Result<core::UserId> user_id = core::check_user_id(user);
+  if (!user_id) return std::unexpected(user_id.error());
+  const std::string_view message = line.substr(colon + 2);
+  if (!is_utf8(message)) return invalid_field("message", "must be UTF-8");
+  return call_of(*user_id, message);
+}
+
+bool is_traceparent(std::string_view text) noexcept {
+  constexpr std::string_view kForm = "vv-tttttttttttttttttttttttttttttttt-pppppppppppppppp-ff";
+  if (text.size() != kForm.size()) return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool hex = (text[i] >= '0' && text[i] <= '9') || (text[i] >= 'a' && text[i] <= 'f');
+    if (kForm[i] == '-' ? text[i] != '-' : !hex) return false;
+  }
+  return true;
 }
 
 std::string encode_message_context(const core::SendCall& call, const ItemId& id, Instant accepted) {

@@ -15,6 +15,8 @@ INSTANTIATE_TEST_SUITE_P(Embedded, QuotaSuite, kDurable, name_of);
 INSTANTIATE_TEST_SUITE_P(Embedded, QuotaDifferentialSuite, kRelaxed, name_of);
 INSTANTIATE_TEST_SUITE_P(Embedded, QuotaConcurrencySuite, kDurable, name_of);
 INSTANTIATE_TEST_SUITE_P(Embedded, QuotaPropertySuite, kRelaxed, name_of);
+INSTANTIATE_TEST_SUITE_P(Embedded, QuotaGateSuite, kDurable, name_of);
+INSTANTIATE_TEST_SUITE_P(Embedded, SendKeySuite, kDurable, name_of);
 
 }  // namespace
 }  // namespace penstock::store::conformance

@@ -30,6 +30,7 @@ StoreParts::StoreParts(std::unique_ptr<Engine> engine_in, const Clock& clock)
       payments(writer),
       payment_rules(writer),
       quotas(writer),
+      send_keys(writer),
       health(writer) {}
 
 Result<std::unique_ptr<StoreParts>> StoreParts::open(const EngineOptions& options,
@@ -58,7 +59,8 @@ Backend StoreParts::backend() noexcept {
           .item_types = &item_types,
           .payments = &payments,
           .payment_rules = &payment_rules,
-          .quotas = &quotas};
+          .quotas = &quotas,
+          .send_keys = &send_keys};
 }
 
 }  // namespace penstock::store::embedded

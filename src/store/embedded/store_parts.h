@@ -17,6 +17,7 @@
 #include "store/embedded/embedded_queue.h"
 #include "store/embedded/embedded_quotas.h"
 #include "store/embedded/embedded_retention.h"
+#include "store/embedded/embedded_send_keys.h"
 #include "store/embedded/embedded_slots.h"
 #include "store/embedded/engine.h"
 #include "store/embedded/writer.h"
@@ -52,6 +53,7 @@ struct StoreParts {
   EmbeddedPayments payments;
   EmbeddedPaymentRules payment_rules;
   EmbeddedQuotas quotas;
+  EmbeddedSendKeys send_keys;
   EmbeddedHealth health;
 };
 

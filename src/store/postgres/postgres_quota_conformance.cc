@@ -11,6 +11,8 @@ INSTANTIATE_TEST_SUITE_P(Postgres, QuotaSuite, kSubjects, name_of);
 INSTANTIATE_TEST_SUITE_P(Postgres, QuotaDifferentialSuite, kSubjects, name_of);
 INSTANTIATE_TEST_SUITE_P(Postgres, QuotaConcurrencySuite, kSubjects, name_of);
 INSTANTIATE_TEST_SUITE_P(Postgres, QuotaPropertySuite, kSubjects, name_of);
+INSTANTIATE_TEST_SUITE_P(Postgres, QuotaGateSuite, kSubjects, name_of);
+INSTANTIATE_TEST_SUITE_P(Postgres, SendKeySuite, kSubjects, name_of);
 
 }  // namespace
 }  // namespace penstock::store::conformance

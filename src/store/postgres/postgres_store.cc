@@ -20,6 +20,7 @@
 #include "store/postgres/queue.h"
 #include "store/postgres/quotas.h"
 #include "store/postgres/retention.h"
+#include "store/postgres/send_keys.h"
 #include "store/postgres/slot_life.h"
 #include "store/postgres/slots.h"
 
@@ -94,6 +95,7 @@ struct PostgresStore::Parts {
         payments(pool, claim_hints, options.deadline),
         payment_rules(pool, options.deadline),
         quotas(pool, claim_hints, options.deadline),
+        send_keys(pool, options.deadline),
         health(pool, std::min(options.deadline, kHealthDeadline)) {}
 
   Pool pool;
@@ -114,6 +116,7 @@ struct PostgresStore::Parts {
   Payments payments;
   PaymentRuleTable payment_rules;
   Quotas quotas;
+  PostgresSendKeys send_keys;
   Health health;
   std::unique_ptr<Changes> changes;  // last: its thread uses the pool
 };
@@ -177,7 +180,8 @@ Backend PostgresStore::backend() noexcept {
           .item_feed = &parts_->item_news,
           .payments = &parts_->payments,
           .payment_rules = &parts_->payment_rules,
-          .quotas = &parts_->quotas};
+          .quotas = &parts_->quotas,
+          .send_keys = &parts_->send_keys};
 }
 
 }  // namespace penstock::store::postgres

@@ -14,6 +14,9 @@ namespace {
 // Between two looks whether the brokers are there: what a request meets at most of an outage that
 // nobody has noticed is this and the publish deadline.
 constexpr Millis kProbeInterval = Seconds{1};
+// A start waits this long for the first of these looks: it takes some milliseconds, or a second
+// when nobody answers.
+constexpr Millis kProbePatience = Seconds{3};
 // From a report of Kafka until its key is settled; a store that takes longer only makes the same
 // message be published once more, under the same id.
 constexpr Millis kSettleTime = Seconds{2};
@@ -72,6 +75,8 @@ Result<void> GatewayPart::connect(const Config& config, Log& log) {
 
 Result<void> GatewayPart::take_in(const Config& config, DispatchPart& dispatch, const Clock& clock,
                                   Log& log, runtime::Metrics& metrics) {
+  // A topic that is there when its consumer asks for it is read at once, else some seconds later.
+  producer_->wait_for_probe(kProbePatience);
   auto consumer = kafka::Consumer::make(
       steady_, log, metrics, *dispatch.kafka(),
       {.connection = kafka_connection(config.kafka),

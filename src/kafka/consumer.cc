@@ -94,6 +94,8 @@ class Consumer::Impl {
                    {"enable.auto.offset.store", "false"},
                    {"enable.auto.commit", "true"},
                    {"auto.commit.interval.ms", "500"},
+                   // A topic that is made after the subscription is found by this.
+                   {"topic.metadata.refresh.interval.ms", "10000"},
                    // Bounds what waits in memory.
                    {"queued.max.messages.kbytes", "65536"},
                    {"fetch.message.max.bytes", "8388608"}});

@@ -138,6 +138,11 @@ class Producer::Impl {
             : not_now(rd_kafka_err2str(error)));
   }
 
+  void wait_for_probe(Millis at_most) {
+    std::unique_lock lock(mutex_);
+    wake_.wait_for(lock, std::chrono::milliseconds(at_most.count()), [&] { return probed_; });
+  }
+
   Result<void> health() const {
     Result<void> good = health_.check(clock_.now());
     if (good) return good;
@@ -277,6 +282,7 @@ class Producer::Impl {
       std::optional<std::string> trouble = ask();
       const std::string what = trouble.value_or("");
       const bool changed = health_.on_probe(std::move(trouble));
+      note_probe();
       if (!changed && !first) continue;
       first = false;
       if (what.empty()) {
@@ -285,6 +291,12 @@ class Producer::Impl {
         log_.warn("kafka.unavailable", {{"brokers", options_.connection.brokers}, {"error", what}});
       }
     } while (!wait(std::chrono::milliseconds(options_.probe_interval.count())));
+  }
+
+  void note_probe() {
+    const std::lock_guard lock(mutex_);
+    probed_ = true;
+    wake_.notify_all();
   }
 
   std::optional<std::string> ask() {
@@ -319,6 +331,7 @@ class Producer::Impl {
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;  // guarded by mutex_
+  bool probed_ = false;    // guarded by mutex_
 
   std::thread poller_;
   std::thread prober_;
@@ -341,5 +354,7 @@ void Producer::send(OutgoingMessage&& message, Done done) {
 }
 
 Result<void> Producer::health() const { return impl_->health(); }
+
+void Producer::wait_for_probe(Millis at_most) { impl_->wait_for_probe(at_most); }
 
 }  // namespace penstock::kafka

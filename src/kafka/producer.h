@@ -72,6 +72,8 @@ class Producer {
   void send(OutgoingMessage&& message, Done done);
 
   Result<void> health() const;  // does not block
+  // Until it is known whether the brokers are there, and the topic with them; at most so long.
+  void wait_for_probe(Millis at_most);
 
  private:
   class Impl;

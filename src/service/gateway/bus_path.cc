@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <map>
+#include <tuple>
 #include <utility>
 
 namespace penstock::service {
@@ -221,6 +222,7 @@ std::vector<BusPath::Flight> BusPath::claim_keys(std::vector<Flight>&& flights) 
   std::vector<Flight> out;
   out.reserve(flights.size());
   std::vector<store::GiveBack> back;
+  std::vector<store::KeySettlement> forgotten;
   std::size_t next = 0;
   for (Flight& flight : flights) {
     if (flight.message.call.key.empty()) {
@@ -235,6 +237,15 @@ std::vector<BusPath::Flight> BusPath::claim_keys(std::vector<Flight>&& flights) 
     }
     const store::KeyView& view = (*views)[next++];
     const bool charged = !flight.retaken;
+    if (!charged && view.state == KeyState::free) {
+      // It was forgotten since the look, and its charge with it: this claim would stand for none.
+      forgotten.push_back({.user = flight.message.call.user,
+                           .key = flight.message.call.key,
+                           .claim = view.claim,
+                           .end = store::KeyEnd::dropped});
+      finish(std::move(flight), refused(SendResult::pending));
+      continue;
+    }
     const auto answer = answer_of(view);
     // Somebody was faster since the look; a claim that was left brings its own charge.
     if (charged && (answer || view.state == KeyState::left)) {
@@ -251,6 +262,7 @@ std::vector<BusPath::Flight> BusPath::claim_keys(std::vector<Flight>&& flights) 
     out.push_back(std::move(flight));
   }
   give_back(back);
+  if (!forgotten.empty()) std::ignore = ports_.keys.settle(forgotten, std::nullopt);
   return out;
 }
 

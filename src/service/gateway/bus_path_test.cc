@@ -216,7 +216,7 @@ class BusPathTest : public testing::Test {
     path_.reset();
     path_ = std::make_unique<BusPath>(
         options, Seconds{7}, BusPorts{.gate = gate_, .keys = keys_, .bus = bus_, .clock = clock_},
-        tally_, histogram_, log_, metrics_);
+        tally_, histogram_, log_, own_metrics_.emplace_back());
   }
 
   NewMessage message(int user, std::string key = {}, std::string text = "Hello") {
@@ -253,6 +253,7 @@ class BusPathTest : public testing::Test {
   runtime::Histogram& histogram_ = metrics_.histogram("batch", "sizes", {1, 10});
   NoUsage usage_;
   SendTally tally_{usage_, metrics_};
+  std::deque<runtime::Metrics> own_metrics_;  // one for each path
   FakeGate gate_;
   FakeKeys keys_;
   FakeBus bus_;

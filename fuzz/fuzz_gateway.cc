@@ -31,6 +31,8 @@ void check_send(const Result<core::SendCall>& call) {
       wire::message_line(wire::encode_message_context(*call, id, kInstantMin));
   PENSTOCK_CHECK(line.has_value());
   PENSTOCK_CHECK(*line == std::to_string(call->user.raw) + ": " + call->message);
+  const Result<core::SendCall> again = wire::decode_message_line(*line);
+  PENSTOCK_CHECK(again && again->message == call->message && again->digest == call->digest);
 }
 
 }  // namespace
@@ -38,6 +40,8 @@ void check_send(const Result<core::SendCall>& call) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   PENSTOCK_CHECK(core::measure_sms(text).segments >= 1);
+  if (const Result<core::SendCall> call = wire::decode_message_line(text)) check_send(*call);
+  PENSTOCK_CHECK(core::time_of_message(text) >= Instant{});
   const Result<wire::JsonDocument> document = wire::parse_json(text);
   if (!document) return 0;
   check_config(wire::decode_quota_call(document->root()));

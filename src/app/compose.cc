@@ -112,8 +112,10 @@ class ComposedDaemon final : public Daemon {
     if (Result<void> served = payments_->serve(config_, dispatch_->service(), routes); !served) {
       return served;
     }
-    gateway_ = std::make_unique<GatewayPart>(config_, stores_->dispatch(), dispatch_->service(),
-                                             clock_, log_, metrics_, random_seed(), routes);
+    auto gateway = GatewayPart::start(config_, stores_->dispatch(), *dispatch_, clock_, log_,
+                                      metrics_, random_seed(), routes, checks);
+    if (!gateway) return std::unexpected(gateway.error());
+    gateway_ = std::move(*gateway);
     if (Result<void> exported = gateway_->start_export(
             config_.gateway.usage_export, config_.gateway.analytics_retention,
             *stores_->dispatch().usage_export, std::to_string(random_seed()), clock_, log_,

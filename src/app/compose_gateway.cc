@@ -4,17 +4,31 @@
 
 #include "app/opensearch.h"
 #include "front/http/gateway_routes.h"
+#include "front/intake/message_intake.h"
 #include "service/gateway/sms_log_sink.h"
+#include "sink/kafka/kafka_bus.h"
 #include "wire/gateway.h"
 
 namespace penstock::app {
 namespace {
 
+// Between two looks whether the brokers are there: what a request meets at most of an outage that
+// nobody has noticed is this and the publish deadline.
+constexpr Millis kProbeInterval = Seconds{1};
+// A start waits this long for the first of these looks: it takes some milliseconds, or a second
+// when nobody answers.
+constexpr Millis kProbePatience = Seconds{3};
+// From a report of Kafka until its key is settled; a store that takes longer only makes the same
+// message be published once more, under the same id.
+constexpr Millis kSettleTime = Seconds{2};
+
 service::GatewayOptions options_of(const Config& config, std::uint64_t seed) {
   // As dispatch: the embedded store has one writer.
   const bool shared = config.gateway.store == StoreChoice::postgres;
   return {.cost = config.gateway.cost,
-          .writers = shared ? config.postgres.connections : 1,
+          .path = {.writers = shared ? config.postgres.connections : 1},
+          .key_live = config.gateway.kafka_publish_deadline + kSettleTime,
+          .item_retention = config.dispatch.id_retention,
           .usage_retention = config.gateway.analytics_retention,
           .seed = seed};
 }
@@ -30,8 +44,9 @@ front::GatewaySentences sentences_of(const Config& config) {
 }  // namespace
 
 Result<void> GatewayPart::check(const store::Backend& backend) {
-  if (backend.quotas == nullptr || backend.queue == nullptr || backend.item_types == nullptr ||
-      backend.deliveries == nullptr || backend.usage_export == nullptr) {
+  if (backend.quotas == nullptr || backend.send_keys == nullptr || backend.queue == nullptr ||
+      backend.item_types == nullptr || backend.deliveries == nullptr ||
+      backend.usage_export == nullptr) {
     return fail(ErrorKind::invalid, "the " + backend.name + " store cannot hold quotas");
   }
   return {};
@@ -45,21 +60,82 @@ WrapSink GatewayPart::wrap_sink(Log& log) {
   };
 }
 
-GatewayPart::GatewayPart(const Config& config, const store::Backend& backend,
-                         service::DispatchService& dispatch, const Clock& clock, Log& log,
-                         runtime::Metrics& metrics, std::uint64_t seed,
-                         std::vector<front::Route>& routes)
-    : service_(options_of(config, seed),
-               {.quotas = *backend.quotas,
-                .queue = *backend.queue,
-                .types = *backend.item_types,
-                .clock = clock,
-                .wake = [&dispatch] { dispatch.wake(store::message_item_type()); },
-                .context = wire::encode_message_context,
-                .deliveries = backend.deliveries,
-                .usage_export = backend.usage_export},
-               log, metrics) {
-  front::add_gateway_routes(routes, service_, sentences_of(config), clock);
+Result<void> GatewayPart::connect(const Config& config, Log& log) {
+  // One of its own: what the sinks of dispatch send may wait for half a minute, a request may not.
+  auto producer = kafka::Producer::make(
+      steady_, log,
+      {.connection = kafka_connection(config.kafka),
+       .message_timeout = config.gateway.kafka_publish_deadline,
+       .probe_interval = kProbeInterval,
+       .topic = kafka::NewTopic{.name = config.gateway.kafka_topic,
+                                .partitions = config.gateway.kafka_partitions}});
+  if (!producer) return fail(ErrorKind::invalid, "gateway.bus: " + producer.error().what);
+  producer_ = std::move(*producer);
+  bus_ = std::make_unique<sink::KafkaBus>(*producer_, config.gateway.kafka_topic);
+  return {};
+}
+
+Result<void> GatewayPart::take_in(const Config& config, DispatchPart& dispatch, const Clock& clock,
+                                  Log& log, runtime::Metrics& metrics) {
+  // A topic that is there when its consumer asks for it is read at once, else some seconds later.
+  producer_->wait_for_probe(kProbePatience);
+  auto consumer = kafka::Consumer::make(
+      steady_, log, metrics, *dispatch.kafka(),
+      {.connection = kafka_connection(config.kafka),
+       .group = config.gateway.kafka_group,
+       .dead_letter_suffix = config.kafka.dead_letter_suffix},
+      {{config.gateway.kafka_topic, front::message_intake(dispatch.service(), *service_, clock)}});
+  if (!consumer) return fail(ErrorKind::invalid, "gateway.bus: " + consumer.error().what);
+  consumer_ = std::move(*consumer);
+  return {};
+}
+
+void GatewayPart::add_checks(std::vector<front::ReadyCheck>& checks) {
+  checks.push_back(
+      {.name = "bus.kafka", .check = [this]() -> Result<void> { return producer_->health(); }});
+  checks.push_back({.name = "sender.kafka", .check = [this]() -> Result<void> {
+                      if (consumer_) return consumer_->health();
+                      return fail(ErrorKind::unavailable, "stopped");
+                    }});
+}
+
+Result<std::unique_ptr<GatewayPart>> GatewayPart::start(
+    const Config& config, const store::Backend& backend, DispatchPart& dispatch, const Clock& clock,
+    Log& log, runtime::Metrics& metrics, std::uint64_t seed, std::vector<front::Route>& routes,
+    std::vector<front::ReadyCheck>& checks) {
+  auto part = std::make_unique<GatewayPart>();
+  const bool kafka = config.gateway.bus == BusChoice::kafka;
+  if (kafka) {
+    if (Result<void> connected = part->connect(config, log); !connected) {
+      return std::unexpected(std::move(connected.error()));
+    }
+  }
+  part->service_.emplace(
+      options_of(config, seed),
+      service::GatewayPorts{
+          .quotas = *backend.quotas,
+          .queue = *backend.queue,
+          .types = *backend.item_types,
+          .clock = clock,
+          .wake = [&service = dispatch.service()] { service.wake(store::message_item_type()); },
+          .context = wire::encode_message_context,
+          .bus = part->bus_.get(),
+          .gate = backend.quotas,
+          .keys = backend.send_keys},
+      log, metrics);
+  front::add_gateway_routes(routes, *part->service_, sentences_of(config), clock);
+  if (!kafka) return part;
+  if (Result<void> taken = part->take_in(config, dispatch, clock, log, metrics); !taken) {
+    return std::unexpected(std::move(taken.error()));
+  }
+  part->add_checks(checks);
+  return part;
+}
+
+void GatewayPart::stop() {
+  if (push_) push_->stop();
+  consumer_.reset();
+  service_->stop();
 }
 
 Result<void> GatewayPart::start_export(const UsageExportConfig& config, Millis retention,

@@ -1,9 +1,10 @@
 // The gateway as a part of the daemon: its provider for the dispatchers, then the service and its
-// routes.
+// routes, and the bus when that is Kafka: who publishes, and who takes in for the sender.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,10 +14,14 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "front/http/http.h"
+#include "front/http/system_routes.h"
+#include "kafka/consumer.h"
+#include "kafka/producer.h"
 #include "runtime/metrics.h"
-#include "service/dispatch/dispatch_service.h"
+#include "runtime/steady_wall_clock.h"
 #include "service/gateway/gateway_service.h"
 #include "service/gateway/usage_push.h"
+#include "sink/message_bus.h"
 #include "store/backend.h"
 
 namespace penstock::app {
@@ -30,10 +35,11 @@ class GatewayPart {
   // the sinks.
   static WrapSink wrap_sink(Log& log);
 
-  // All but `config` must outlive this, and this the routes.
-  GatewayPart(const Config& config, const store::Backend& backend,
-              service::DispatchService& dispatch, const Clock& clock, Log& log,
-              runtime::Metrics& metrics, std::uint64_t seed, std::vector<front::Route>& routes);
+  // All but `config` must outlive this, and this the routes and the checks.
+  static Result<std::unique_ptr<GatewayPart>> start(
+      const Config& config, const store::Backend& backend, DispatchPart& dispatch,
+      const Clock& clock, Log& log, runtime::Metrics& metrics, std::uint64_t seed,
+      std::vector<front::Route>& routes, std::vector<front::ReadyCheck>& checks);
 
   // Hands usage on, when that is configured.
   Result<void> start_export(const UsageExportConfig& config, Millis retention,
@@ -41,14 +47,20 @@ class GatewayPart {
                             Log& log, runtime::Metrics& metrics);
 
   // Finishes what was taken. Once no request is left; idempotent.
-  void stop() {
-    if (push_) push_->stop();
-    service_.stop();
-  }
+  void stop();
 
  private:
-  service::GatewayService service_;
-  std::unique_ptr<service::UsagePush> push_;  // null = usage goes nowhere
+  Result<void> connect(const Config& config, Log& log);
+  Result<void> take_in(const Config& config, DispatchPart& dispatch, const Clock& clock, Log& log,
+                       runtime::Metrics& metrics);
+  void add_checks(std::vector<front::ReadyCheck>& checks);
+
+  const runtime::SteadyWallClock steady_;
+  std::unique_ptr<kafka::Producer> producer_;  // null = the bus is the outbox; so with the others
+  std::unique_ptr<sink::MessageBus> bus_;
+  std::optional<service::GatewayService> service_;
+  std::unique_ptr<kafka::Consumer> consumer_;  // null = also: stopped
+  std::unique_ptr<service::UsagePush> push_;   // null = usage goes nowhere
 };
 
 }  // namespace penstock::app

@@ -31,6 +31,35 @@ std::string_view text_of(const void* bytes, std::size_t size) {
                           : std::string_view(static_cast<const char*>(bytes), size);
 }
 
+// Its headers in their order; valid as long as the message.
+std::vector<std::pair<std::string_view, std::string_view>> headers_of(
+    const rd_kafka_message_t& message) {
+  std::vector<std::pair<std::string_view, std::string_view>> out;
+  rd_kafka_headers_t* headers = nullptr;
+  if (rd_kafka_message_headers(&message, &headers) != RD_KAFKA_RESP_ERR_NO_ERROR) return out;
+  const char* name = nullptr;
+  const void* value = nullptr;
+  std::size_t size = 0;
+  for (std::size_t i = 0;
+       rd_kafka_header_get_all(headers, i, &name, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR;
+       ++i) {
+    out.emplace_back(name, text_of(value, size));
+  }
+  return out;
+}
+
+IncomingMessage incoming(const rd_kafka_message_t& message) {
+  rd_kafka_timestamp_type_t type{};
+  const std::int64_t written = rd_kafka_message_timestamp(&message, &type);
+  return {.key = text_of(message.key, message.key_len),
+          .value = text_of(message.payload, message.len),
+          .topic = rd_kafka_topic_name(message.rkt),
+          .partition = message.partition,
+          .offset = message.offset,
+          .written = from_epoch_millis(std::max<std::int64_t>(written, 0)),
+          .headers = headers_of(message)};
+}
+
 }  // namespace
 
 class Consumer::Impl {
@@ -67,6 +96,8 @@ class Consumer::Impl {
                    {"enable.auto.offset.store", "false"},
                    {"enable.auto.commit", "true"},
                    {"auto.commit.interval.ms", "500"},
+                   // A topic that is made after the subscription is found by this.
+                   {"topic.metadata.refresh.interval.ms", "10000"},
                    // Bounds what waits in memory.
                    {"queued.max.messages.kbytes", "65536"},
                    {"fetch.message.max.bytes", "8388608"}});
@@ -211,8 +242,7 @@ class Consumer::Impl {
       for (std::size_t i = 0; i < one.batch.size(); ++i) {
         const rd_kafka_message_t& message = *one.batch[i];
         if (name != rd_kafka_topic_name(message.rkt)) continue;
-        messages.push_back({.key = text_of(message.key, message.key_len),
-                            .value = text_of(message.payload, message.len)});
+        messages.push_back(incoming(message));
         part.places.push_back(i);
       }
       if (messages.empty()) continue;
@@ -328,15 +358,8 @@ class Consumer::Impl {
                                        {"penstock-topic", topic},
                                        {"penstock-partition", std::to_string(message.partition)},
                                        {"penstock-offset", std::to_string(message.offset)}}};
-    rd_kafka_headers_t* headers = nullptr;
-    if (rd_kafka_message_headers(&message, &headers) != RD_KAFKA_RESP_ERR_NO_ERROR) return letter;
-    const char* name = nullptr;
-    const void* value = nullptr;
-    std::size_t size = 0;
-    for (std::size_t i = 0;
-         rd_kafka_header_get_all(headers, i, &name, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR;
-         ++i) {
-      letter.headers.emplace_back(name, std::string(text_of(value, size)));
+    for (const auto& [name, value] : headers_of(message)) {
+      letter.headers.emplace_back(name, std::string(value));
     }
     return letter;
   }

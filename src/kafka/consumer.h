@@ -29,6 +29,19 @@ namespace penstock::kafka {
 struct IncomingMessage {
   std::string_view key;  // empty when there is none
   std::string_view value;
+  std::string_view topic;
+  std::int32_t partition = 0;
+  std::int64_t offset = 0;
+  Instant written{};  // as its producer or the broker says
+  std::vector<std::pair<std::string_view, std::string_view>> headers;
+
+  // The last one of that name; empty when there is none.
+  std::string_view header(std::string_view name) const noexcept {
+    for (auto each = headers.rbegin(); each != headers.rend(); ++each) {
+      if (each->first == name) return each->second;
+    }
+    return {};
+  }
 };
 
 struct Verdict {

@@ -18,6 +18,8 @@ namespace {
 
 constexpr int kPollMillis = 100;
 constexpr int kProbeMillis = 1'000;
+// A broker that makes a topic waits this long for the others to know it.
+constexpr int kMakeTopicMillis = 5'000;
 // How long a new producer is not made again after one could not be.
 constexpr std::chrono::seconds kRemakePause{1};
 
@@ -36,6 +38,58 @@ Delivery delivery_of(rd_kafka_resp_err_t error) {
       // Brokers, topics and rights: none of it is the message's fault.
       return Delivery::not_now;
   }
+}
+
+struct TopicDeleter {
+  void operator()(rd_kafka_NewTopic_t* topic) const noexcept { rd_kafka_NewTopic_destroy(topic); }
+};
+struct AdminOptionsDeleter {
+  void operator()(rd_kafka_AdminOptions_t* options) const noexcept {
+    rd_kafka_AdminOptions_destroy(options);
+  }
+};
+struct QueueDeleter {
+  void operator()(rd_kafka_queue_t* queue) const noexcept { rd_kafka_queue_destroy(queue); }
+};
+struct EventDeleter {
+  void operator()(rd_kafka_event_t* event) const noexcept { rd_kafka_event_destroy(event); }
+};
+
+// Nothing when the topic is there; else why it could not be made. Blocks for some seconds.
+std::optional<std::string> make_topic(rd_kafka_t* handle, const NewTopic& wanted) {
+  std::array<char, 512> why{};
+  constexpr int kDefaultReplicas = -1;
+  const std::unique_ptr<rd_kafka_NewTopic_t, TopicDeleter> topic(rd_kafka_NewTopic_new(
+      wanted.name.c_str(), wanted.partitions, kDefaultReplicas, why.data(), why.size()));
+  if (!topic) return why.data();
+  const std::unique_ptr<rd_kafka_AdminOptions_t, AdminOptionsDeleter> options(
+      rd_kafka_AdminOptions_new(handle, RD_KAFKA_ADMIN_OP_CREATETOPICS));
+  if (rd_kafka_AdminOptions_set_request_timeout(options.get(), kMakeTopicMillis, why.data(),
+                                                why.size()) != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    return why.data();
+  }
+  const std::unique_ptr<rd_kafka_queue_t, QueueDeleter> answers(rd_kafka_queue_new(handle));
+  rd_kafka_NewTopic_t* topics[] = {topic.get()};
+  rd_kafka_CreateTopics(handle, topics, 1, options.get(), answers.get());
+  const std::unique_ptr<rd_kafka_event_t, EventDeleter> answer(
+      rd_kafka_queue_poll(answers.get(), 2 * kMakeTopicMillis));
+  const std::string what = "the topic " + wanted.name + " cannot be made: ";
+  if (!answer) return what + "no answer";
+  if (rd_kafka_event_error(answer.get()) != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    return what + rd_kafka_event_error_string(answer.get());
+  }
+  std::size_t count = 0;
+  const rd_kafka_topic_result_t** const results =
+      rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(answer.get()), &count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const rd_kafka_resp_err_t error = rd_kafka_topic_result_error(results[i]);
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR || error == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS) {
+      continue;
+    }
+    const char* const said = rd_kafka_topic_result_error_string(results[i]);
+    return what + (said != nullptr ? said : rd_kafka_err2str(error));
+  }
+  return {};
 }
 
 }  // namespace
@@ -78,9 +132,15 @@ class Producer::Impl {
     // The report has it; it may be gone already.
     if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return (void)call.release();
     const Delivery delivery = delivery_of(error);
-    call->done(delivery == Delivery::never
-                   ? DeliveryReport{.delivery = delivery, .detail = rd_kafka_err2str(error)}
-                   : not_now(rd_kafka_err2str(error)));
+    call->done(
+        delivery == Delivery::never
+            ? DeliveryReport{.delivery = delivery, .detail = rd_kafka_err2str(error), .lost = true}
+            : not_now(rd_kafka_err2str(error)));
+  }
+
+  void wait_for_probe(Millis at_most) {
+    std::unique_lock lock(mutex_);
+    wake_.wait_for(lock, std::chrono::milliseconds(at_most.count()), [&] { return probed_; });
   }
 
   Result<void> health() const {
@@ -137,9 +197,10 @@ class Producer::Impl {
     return error;
   }
 
+  // Of what librdkafka was never given.
   DeliveryReport not_now(std::string detail) {
     const Millis away = health_.on_trouble(detail, true, clock_.now());
-    return {.delivery = Delivery::not_now, .detail = std::move(detail), .away = away};
+    return {.delivery = Delivery::not_now, .detail = std::move(detail), .away = away, .lost = true};
   }
 
   static void on_report(rd_kafka_t*, const rd_kafka_message_t* message, void*) {
@@ -148,12 +209,13 @@ class Producer::Impl {
   }
 
   DeliveryReport judge(const rd_kafka_message_t& message) {
+    const bool lost = rd_kafka_message_status(&message) == RD_KAFKA_MSG_STATUS_NOT_PERSISTED;
     switch (const Delivery delivery = delivery_of(message.err)) {
       case Delivery::done:
         health_.on_success();
         return {.detail = fmt::format("partition {} offset {}", message.partition, message.offset)};
       case Delivery::never:
-        return {.delivery = delivery, .detail = rd_kafka_err2str(message.err)};
+        return {.delivery = delivery, .detail = rd_kafka_err2str(message.err), .lost = lost};
       case Delivery::not_now:
         break;
     }
@@ -161,7 +223,7 @@ class Producer::Impl {
                             message.err == RD_KAFKA_RESP_ERR__TRANSPORT;
     std::string what = rd_kafka_err2str(message.err);
     const Millis away = health_.on_trouble(what, connection, clock_.now());
-    return {.delivery = Delivery::not_now, .detail = std::move(what), .away = away};
+    return {.delivery = Delivery::not_now, .detail = std::move(what), .away = away, .lost = lost};
   }
 
   // Why a broker cannot be spoken to; the probe itself learns only that none can.
@@ -231,6 +293,7 @@ class Producer::Impl {
       std::optional<std::string> trouble = ask();
       const std::string what = trouble.value_or("");
       const bool changed = health_.on_probe(std::move(trouble));
+      note_probe();
       if (!changed && !first) continue;
       first = false;
       if (what.empty()) {
@@ -239,6 +302,12 @@ class Producer::Impl {
         log_.warn("kafka.unavailable", {{"brokers", options_.connection.brokers}, {"error", what}});
       }
     } while (!wait(std::chrono::milliseconds(options_.probe_interval.count())));
+  }
+
+  void note_probe() {
+    const std::lock_guard lock(mutex_);
+    probed_ = true;
+    wake_.notify_all();
   }
 
   std::optional<std::string> ask() {
@@ -255,6 +324,12 @@ class Producer::Impl {
     const bool brokers = metadata->broker_cnt > 0;
     rd_kafka_metadata_destroy(metadata);
     if (!brokers) return "no broker is known";
+    if (options_.topic && !topic_is_there_) {
+      if (std::optional<std::string> trouble = make_topic(handle_.get(), *options_.topic)) {
+        return trouble;
+      }
+      topic_is_there_ = true;
+    }
     return {};
   }
 
@@ -263,12 +338,15 @@ class Producer::Impl {
   const ProducerOptions options_;
   runtime::ConnectionHealth health_;
 
+  bool topic_is_there_ = false;  // of the prober
+
   std::shared_mutex handle_mutex_;  // to use the handle: shared
   Handle handle_;                   // guarded by handle_mutex_; the poller alone changes it
 
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;       // guarded by mutex_
+  bool probed_ = false;         // guarded by mutex_
   std::string broker_trouble_;  // guarded by mutex_; of the last attempts, empty = none
 
   std::thread poller_;
@@ -292,5 +370,7 @@ void Producer::send(OutgoingMessage&& message, Done done) {
 }
 
 Result<void> Producer::health() const { return impl_->health(); }
+
+void Producer::wait_for_probe(Millis at_most) { impl_->wait_for_probe(at_most); }
 
 }  // namespace penstock::kafka

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +34,13 @@ struct DeliveryReport {
   Delivery delivery = Delivery::done;
   std::string detail;  // for people
   Millis away{0};      // of not_now: for how long nothing was delivered
+  // Of what was not delivered: it is nowhere, for certain. Otherwise it may have arrived.
+  bool lost = false;
+};
+
+struct NewTopic {
+  std::string name;
+  int partitions = 1;  // with as many replicas as the brokers make by themselves
 };
 
 struct ProducerOptions {
@@ -42,6 +50,8 @@ struct ProducerOptions {
   // dispatch counts as stale.
   Millis message_timeout = Seconds{30};
   Millis probe_interval = Seconds{2};
+  // Made when it is not there; until it is, nothing is taken.
+  std::optional<NewTopic> topic = {};
 };
 
 class Producer {
@@ -62,6 +72,8 @@ class Producer {
   void send(OutgoingMessage&& message, Done done);
 
   Result<void> health() const;  // does not block
+  // Until it is known whether the brokers are there, and the topic with them; at most so long.
+  void wait_for_probe(Millis at_most);
 
  private:
   class Impl;

@@ -71,6 +71,25 @@ TEST_F(OnCluster, takes_nothing_while_the_brokers_are_away) {
   EXPECT_EQ(send().delivery, Delivery::done);
 }
 
+TEST_F(OnCluster, knows_what_is_nowhere_for_certain) {
+  open(Seconds{2});
+  ASSERT_EQ(send().delivery, Delivery::done);
+  EXPECT_FALSE(send().lost);
+  EXPECT_TRUE(send(std::string(71'000'000, 'x')).lost);
+  cluster_->set_down(true);
+  wait_for_health(*producer_, false);
+  EXPECT_TRUE(send().lost);
+}
+
+TEST_F(OnCluster, does_not_know_of_what_was_sent_and_never_answered) {
+  open(Seconds{2});
+  ASSERT_EQ(send().delivery, Delivery::done);  // the topic's leader is known
+  cluster_->answer_after(std::chrono::seconds(60));
+  const DeliveryReport report = send();
+  EXPECT_EQ(report.delivery, Delivery::not_now);
+  EXPECT_FALSE(report.lost) << report.detail;
+}
+
 TEST_F(OnCluster, answers_for_everything_when_it_ends) {
   open();
   std::atomic<int> reports{0};

@@ -92,6 +92,10 @@ class TestCluster {
     EXPECT_EQ(messages.size(), count);
     return messages;
   }
+  // It takes requests and answers them so much later.
+  void answer_after(std::chrono::milliseconds delay) {
+    rd_kafka_mock_broker_set_rtt(cluster_, 1, static_cast<int>(delay.count()));
+  }
   void set_down(bool down) {
     down ? rd_kafka_mock_broker_set_down(cluster_, 1) : rd_kafka_mock_broker_set_up(cluster_, 1);
   }

@@ -19,6 +19,7 @@
 #include "store/policy_store.h"
 #include "store/queue_store.h"
 #include "store/quota_store.h"
+#include "store/send_keys.h"
 #include "store/slot_config_store.h"
 #include "store/slot_life.h"
 #include "store/slot_retention.h"
@@ -56,6 +57,7 @@ struct Backend {
   QuotaStore* quotas = nullptr;
   DeliveryStore* deliveries = nullptr;
   UsageExport* usage_export = nullptr;
+  SendKeys* send_keys = nullptr;
 };
 
 }  // namespace penstock::store

@@ -2,10 +2,11 @@
 // proves itself with store/conformance/quota_suite.h. Implementations are blocking and safe to call
 // from several threads at once.
 //
-// A message that is taken is an item of the queue of the same store (type SMS, its id is the
-// message's, due at once): the charge, the item, the idempotency key and the count of what was sent
-// are one atomic step, durable when the call returns. `now` is for tests; null = the store's own
-// clock.
+// With the outbox a message that is taken is an item of the queue of the same store (type SMS, its
+// id is the message's, due at once): the charge, the item, the idempotency key and the count of
+// what was sent are one atomic step, durable when the call returns. For a bus outside of the store
+// it is also the QuotaGate, durable as well; a window is named by the microsecond of its beginning.
+// `now` is for tests; null = the store's own clock.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +21,7 @@
 #include "base/time.h"
 #include "core/dispatch/item_call.h"
 #include "core/gateway/quota.h"
+#include "store/quota_gate.h"
 
 namespace penstock::store {
 
@@ -48,6 +50,10 @@ enum class SendResult : std::uint8_t {
   limited,    // the window is used up
   never,      // it costs more than a window allows
   unknown_user,
+  // Of a bus outside of the store only:
+  pending,      // the key is that of a request that is still under way: nothing changed
+  unpublished,  // the bus did not take it: nothing is counted
+  unconfirmed,  // nobody knows whether the bus has it: it is counted
 };
 
 struct Sent {
@@ -85,7 +91,7 @@ struct UsagePoint {
 struct UsageDelta {
   UserId user;
   Instant minute{};
-  UsageCounts counts;  // `sent` is send()'s own to count
+  UsageCounts counts;  // what send() takes it counts itself: `sent` is of another bus
 };
 
 struct LimitedUser {
@@ -100,13 +106,8 @@ struct QuotaSweep {
   bool more = false;
 };
 
-class QuotaStore {
+class QuotaStore : public QuotaGate {
  public:
-  QuotaStore() = default;
-  QuotaStore(const QuotaStore&) = delete;
-  QuotaStore& operator=(const QuotaStore&) = delete;
-  virtual ~QuotaStore() = default;
-
   // New or changed: its count begins anew, and so does its window.
   virtual Result<Quota> put(UserId user, const QuotaRule& rule, std::optional<Instant> now) = 0;
   virtual Result<std::optional<Quota>> find(UserId user) = 0;
@@ -127,8 +128,8 @@ class QuotaStore {
   virtual Result<std::vector<LimitedUser>> top_limited(Instant from, Instant to,
                                                        std::size_t limit) = 0;
 
-  // Forgets up to `limit` keys that were taken before `keys_before`, and as many minutes of usage
-  // before `usage_before`. Short: it holds nobody up.
+  // Forgets up to `limit` keys that were taken or claimed before `keys_before`, and as many minutes
+  // of usage before `usage_before`. Short: it holds nobody up.
   virtual Result<QuotaSweep> forget(Instant keys_before, Instant usage_before,
                                     std::size_t limit) = 0;
 };

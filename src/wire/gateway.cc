@@ -1,18 +1,47 @@
 #include "wire/gateway.h"
 
+#include <charconv>
 #include <utility>
 
+#include "base/utf8.h"
 #include "wire/json_digest.h"
 #include "wire/json_fields.h"
 
 namespace penstock::wire {
 namespace {
 
+constexpr std::string_view kPhoneNumber =
+    "must be 1 to 20 digits, with a plus before an international number";
+
 core::BodyDigest digest_of(const core::SendCall& call) {
   JsonDigester digester;
   digester.add(static_cast<std::int64_t>(call.user.raw)).add(std::string_view(call.message));
   if (!call.to.empty()) digester.add(std::string_view(call.to));
   return digester.finish();
+}
+
+bool is_utf8(std::string_view text) noexcept {
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+Result<core::SendCall> call_of(core::UserId user, std::string_view message, std::string_view to) {
+  if (!to.empty() && !core::is_phone_number(to)) return invalid_field("to", kPhoneNumber);
+  if (core::is_blank(message)) return invalid_field("message", "must not be blank");
+  core::SendCall call{.user = user,
+                      .message = std::string(message),
+                      .to = std::string(to),
+                      .size = core::measure_sms(message)};
+  if (call.size.segments > core::kSegmentsMax) {
+    return invalid_field("message", "must fit into " + std::to_string(core::kSegmentsMax) +
+                                        " parts, and takes " + std::to_string(call.size.segments));
+  }
+  call.digest = digest_of(call);
+  return call;
 }
 
 }  // namespace
@@ -39,29 +68,43 @@ Result<core::SendCall> decode_send_call(JsonValue value) {
   if (fields.error()) return std::unexpected(*fields.error());
   const Result<core::UserId> user_id = core::check_user_id(user);
   if (!user_id) return std::unexpected(user_id.error());
-  if (to && !core::is_phone_number(*to)) {
-    return invalid_field("to",
-                         "must be 1 to 20 digits, with a plus before an international number");
+  if (to && to->empty()) return invalid_field("to", kPhoneNumber);
+  Result<core::SendCall> call = call_of(*user_id, message, to.value_or(""));
+  if (!call || !key) return call;
+  if (const std::string_view problem = id_problem(*key); !problem.empty()) {
+    return invalid_field("idempotencyKey", problem);
   }
-  if (core::is_blank(message)) return invalid_field("message", "must not be blank");
-  core::SendCall call{.user = *user_id,
-                      .message = std::string(message),
-                      .to = std::string(to.value_or("")),
-                      .size = core::measure_sms(message),
-                      .key = {},
-                      .digest = {}};
-  if (call.size.segments > core::kSegmentsMax) {
-    return invalid_field("message", "must fit into " + std::to_string(core::kSegmentsMax) +
-                                        " parts, and takes " + std::to_string(call.size.segments));
-  }
-  if (key) {
-    if (const std::string_view problem = id_problem(*key); !problem.empty()) {
-      return invalid_field("idempotencyKey", problem);
-    }
-    call.key = *key;
-  }
-  call.digest = digest_of(call);
+  call->key = *key;
   return call;
+}
+
+std::string encode_message_line(core::UserId user, std::string_view message) {
+  return std::to_string(user.raw) + ": " + std::string(message);
+}
+
+Result<core::SendCall> decode_message_line(std::string_view line, std::string_view to) {
+  const std::size_t colon = line.find(": ");
+  const std::string_view digits = line.substr(0, colon == line.npos ? 0 : colon);
+  std::int64_t user = -1;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), user);
+  if (digits.empty() || error != std::errc{} || end != digits.data() + digits.size()) {
+    return fail(ErrorKind::invalid, "a message is written as `{userId}: {message}`");
+  }
+  const Result<core::UserId> user_id = core::check_user_id(user);
+  if (!user_id) return std::unexpected(user_id.error());
+  const std::string_view message = line.substr(colon + 2);
+  if (!is_utf8(message)) return invalid_field("message", "must be UTF-8");
+  return call_of(*user_id, message, to);
+}
+
+bool is_traceparent(std::string_view text) noexcept {
+  constexpr std::string_view kForm = "vv-tttttttttttttttttttttttttttttttt-pppppppppppppppp-ff";
+  if (text.size() != kForm.size()) return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool hex = (text[i] >= '0' && text[i] <= '9') || (text[i] >= 'a' && text[i] <= 'f');
+    if (kForm[i] == '-' ? text[i] != '-' : !hex) return false;
+  }
+  return true;
 }
 
 std::string encode_message_context(const core::SendCall& call, const ItemId& id, Instant accepted) {

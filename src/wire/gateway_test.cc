@@ -99,5 +99,43 @@ TEST(GatewayWire, a_context_reads_back_as_the_line_of_the_log) {
   EXPECT_FALSE(message_line("nonsense"));
 }
 
+TEST(MessageLine, reads_back_as_the_same_message) {
+  for (const std::string_view message : {"Hello", "a: b: c", " 5: x", "😀\n\"", ": "}) {
+    const std::string line = encode_message_line(core::UserId{101}, message);
+    const auto call = decode_message_line(line);
+    if (core::is_blank(message)) continue;
+    ASSERT_TRUE(call) << line;
+    EXPECT_EQ(call->user.raw, 101);
+    EXPECT_EQ(call->message, message);
+    EXPECT_EQ(call->size, core::measure_sms(message));
+  }
+  const auto document = parse_json(R"({"userId":7,"message":"Hi"})");
+  EXPECT_EQ(decode_message_line("7: Hi", "+4917")->to, "+4917");
+  EXPECT_FALSE(decode_message_line("7: Hi", "by hand"));
+  EXPECT_EQ(decode_message_line("7: Hi")->digest, decode_send_call(document->root())->digest)
+      << "whatever way it came";
+}
+
+TEST(MessageLine, refuses_what_is_none) {
+  for (const std::string_view line :
+       {"", "Hello", "101", "101:Hello", "101: ", "101:  \n", ": Hello", "-1: Hello", "+1: Hello",
+        "1.5: Hello", "x1: Hello", "2147483648: Hello", "101: \xff"}) {
+    EXPECT_FALSE(decode_message_line(line)) << line;
+  }
+  EXPECT_FALSE(decode_message_line("1: " + std::string(153 * 255 + 1, 'x'))) << "too many parts";
+}
+
+TEST(Traceparent, is_of_one_form) {
+  const std::string good = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  EXPECT_TRUE(is_traceparent(good));
+  EXPECT_FALSE(is_traceparent(""));
+  EXPECT_FALSE(is_traceparent(good + "0"));
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    std::string bad = good;
+    bad[i] = bad[i] == '-' ? '0' : 'G';
+    EXPECT_FALSE(is_traceparent(bad)) << bad;
+  }
+}
+
 }  // namespace
 }  // namespace penstock::wire

@@ -132,10 +132,16 @@ struct UsageExportConfig {
   std::filesystem::path ca_file;  // empty = the system's
   Millis interval{0};
 };
+enum class BusChoice : std::uint8_t { outbox, kafka };
 
 // The gateway's messages wait in the queue of dispatch, in the store of dispatch.
 struct GatewayConfig {
   StoreChoice store = StoreChoice::embedded;  // when not given: that of dispatch
+  BusChoice bus = BusChoice::outbox;
+  std::string kafka_topic;
+  int kafka_partitions = 0;
+  std::string kafka_group;
+  Millis kafka_publish_deadline{0};
   core::MessageCost cost = core::MessageCost::message;
   Millis analytics_retention{0};
   UsageExportConfig usage_export;

@@ -11,6 +11,8 @@ namespace {
 constexpr std::size_t kTopicsMax = 64;       // each has two series of metrics
 constexpr std::size_t kTopicBytesMax = 249;  // Kafka's own limit
 
+}  // namespace
+
 bool is_topic(std::string_view text) {
   return !text.empty() && text.size() <= kTopicBytesMax && text != "." && text != ".." &&
          std::ranges::all_of(text, [](char c) {
@@ -18,8 +20,6 @@ bool is_topic(std::string_view text) {
                   c == '.' || c == '_' || c == '-';
          });
 }
-
-}  // namespace
 
 std::optional<std::map<std::string, ItemType>> parse_intake_topics(std::string_view text) {
   std::map<std::string, ItemType> topics;

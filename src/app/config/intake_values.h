@@ -10,6 +10,9 @@
 
 namespace penstock::app {
 
+// Whether Kafka takes it for the name of a topic.
+bool is_topic(std::string_view text);
+
 // `payments=PAYMENT,orders=ORDER`: 1 to 64 topics, each once. Nothing when that is no such list.
 std::optional<std::map<std::string, ItemType>> parse_intake_topics(std::string_view text);
 

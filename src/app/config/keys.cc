@@ -336,10 +336,27 @@ const std::array kOwnKeys{
         "Where quotas and usage are kept: with the outbox, in the store of dispatch. When not set: that "
         "one.", "",
         [](Config& c, const Value& v) { c.gateway.store = store_of(text(v)); }},
-    Key{"gateway.bus", choice("outbox"), "outbox",
+    Key{"gateway.bus", choice("outbox|kafka"), "outbox",
         "How messages reach who sends them: `outbox` is the queue of dispatch, written in one step with "
-        "the quota.", "",
-        [](Config&, const Value&) {}},
+        "the quota; `kafka` is a topic at `kafka.brokers`.", "",
+        [](Config& c, const Value& v) {
+          c.gateway.bus = text(v) == "kafka" ? BusChoice::kafka : BusChoice::outbox;
+        }},
+    Key{"gateway.kafka.topic", id(), "sms-outbound",
+        "Topic of messages; what cannot be read goes to this name with `kafka.intake.dead-letter-suffix`.", "",
+        [](Config& c, const Value& v) { c.gateway.kafka_topic = text(v); }},
+    Key{"gateway.kafka.partitions", count(1, 10'000), "4",
+        "Partitions of the topic when it is made; one that is there stays as it is.", "",
+        [](Config& c, const Value& v) {
+          c.gateway.kafka_partitions = static_cast<int>(std::get<std::int64_t>(v));
+        }},
+    Key{"gateway.kafka.group", id(), "penstock-sender",
+        "Consumer group of the senders.", "",
+        [](Config& c, const Value& v) { c.gateway.kafka_group = text(v); }},
+    // Below a second a broker that is only slow would be called down.
+    Key{"gateway.kafka.publish-deadline", duration(Seconds{1}, Seconds{30}), "PT5S",
+        "A message that Kafka has not confirmed by then is answered with 503.", "",
+        [](Config& c, const Value& v) { c.gateway.kafka_publish_deadline = millis(v); }},
     Key{"gateway.cache", choice("none"), "none",
         "What stands before the store of quotas.", "",
         [](Config&, const Value&) {}},

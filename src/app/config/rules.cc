@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "app/client/url.h"
+#include "app/config/intake_values.h"
 #include "app/config/secret_file.h"
 #include "store/mariadb/mariadb_store.h"
 #include "store/postgres/postgres_store.h"
@@ -263,13 +264,31 @@ void check_usage_export(const Config& config, const Settings& settings, RuleFind
   }
 }
 
-// With the outbox a message and its quota are written in one step.
+// With the outbox a message and its quota are written in one step; behind another bus messages wait
+// in the queue of dispatch as well.
 void check_gateway(const Config& config, const Settings& settings, RuleFindings& findings) {
   check_usage_export(config, settings, findings);
-  if (config.gateway.store == config.dispatch.store) return;
-  findings.problems.push_back(
-      fmt::format("{} must be that of dispatch.store, where messages wait to be sent",
-                  at(settings, "gateway.store")));
+  if (config.gateway.store != config.dispatch.store) {
+    findings.problems.push_back(
+        fmt::format("{} must be that of dispatch.store, where messages wait to be sent",
+                    at(settings, "gateway.store")));
+  }
+  constexpr std::string_view kTopic = "gateway.kafka.topic";
+  if (!is_topic(config.gateway.kafka_topic)) {
+    findings.problems.push_back(
+        fmt::format("{} must be a topic: 1 to 249 letters, digits, dots, dashes and underscores",
+                    at(settings, kTopic)));
+  }
+  if (config.gateway.bus != BusChoice::kafka) return;
+  if (!is_set(settings, "kafka.brokers")) {
+    findings.problems.push_back(
+        fmt::format("{}: kafka needs kafka.brokers", at(settings, "gateway.bus")));
+  }
+  if (config.kafka.intake_topics.contains(config.gateway.kafka_topic)) {
+    findings.problems.push_back(
+        fmt::format("{} must not have {}, which the senders of the gateway take in",
+                    at(settings, "kafka.intake.topics"), config.gateway.kafka_topic));
+  }
 }
 
 void check_mode(const Settings& settings, RuleFindings& findings) {

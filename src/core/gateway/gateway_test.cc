@@ -178,10 +178,16 @@ TEST(MessageId, sorts_by_time_and_names_its_user) {
     const ItemId id = make_message_id(kNow + Millis{i}, user, rng(), 5);
     EXPECT_LT(last, id.str());
     EXPECT_EQ(user_of_message(id.str()), user);
+    EXPECT_EQ(time_of_message(id.str()), kNow + Millis{i});
     EXPECT_TRUE(ItemId::parse("id", id.str()));
     EXPECT_TRUE(seen.insert(id.str()).second);
     last = id.str();
   }
+}
+
+TEST(MessageId, a_time_that_was_made_up_is_a_time) {
+  EXPECT_EQ(time_of_message("00000000000000000000000000-5"), Instant{});
+  EXPECT_LT(time_of_message("ZZZZZZZZZZ0000000000000000-5"), Instant::max());
 }
 
 TEST(MessageId, anything_else_names_nobody) {

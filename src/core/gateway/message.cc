@@ -47,6 +47,16 @@ ItemId make_message_id(Instant now, UserId user, std::uint64_t chance, std::uint
   return ItemId::trusted(std::move(out));
 }
 
+Instant time_of_message(std::string_view id) noexcept {
+  std::int64_t millis = 0;
+  for (const char letter : id.substr(0, kTimeLetters)) {
+    millis = millis << 5 | static_cast<std::int64_t>(kAlphabet.find(letter) & 31);
+  }
+  // As far as an Instant goes: anyone can write down an id.
+  constexpr std::int64_t kMillisMax = std::int64_t{1} << 48;
+  return from_epoch_millis(std::min(millis, kMillisMax));
+}
+
 std::optional<UserId> user_of_message(std::string_view id) noexcept {
   if (id.size() < kLetters + 2 || id[kLetters] != '-') return std::nullopt;
   if (id.substr(0, kLetters).find_first_not_of(kAlphabet) != id.npos) return std::nullopt;

@@ -24,6 +24,7 @@ struct SendCall {
   SmsSize size;
   std::string key;  // idempotencyKey; empty = none. Written as ids are
   BodyDigest digest{};
+  std::string trace = {};  // traceparent of the request; empty = none
 };
 
 // A key is remembered this long after its message was accepted.
@@ -45,6 +46,9 @@ bool is_blank(std::string_view message) noexcept;
 // 26 characters of time and chance, and the user: `01JD3Y5ZK8…-101`. Sorts by time; unique as far
 // as `chance` is, in one millisecond.
 ItemId make_message_id(Instant now, UserId user, std::uint64_t chance, std::uint16_t more_chance);
+
+// When such an id was made; only of one whose user is known.
+Instant time_of_message(std::string_view id) noexcept;
 
 // Whose message it is; none when this is no id of a message.
 std::optional<UserId> user_of_message(std::string_view id) noexcept;

@@ -101,8 +101,26 @@ std::optional<Error> refusal_of(const store::Sent& sent) {
     case store::SendResult::unknown_user:
       return Error{
           .kind = ErrorKind::not_found, .what = "this user has no config", .field = "userId"};
+    case store::SendResult::pending:
+      return Error{.kind = ErrorKind::conflict,
+                   .what = "the first request with this key is still under way; try again",
+                   .field = "idempotencyKey"};
+    case store::SendResult::unpublished:
+      return Error{.kind = ErrorKind::unavailable,
+                   .what = "the message did not reach Kafka, and does not count"};
+    case store::SendResult::unconfirmed:
+      return Error{.kind = ErrorKind::unavailable,
+                   .what = "Kafka did not confirm the message in time; it counts, and may be sent"};
   }
   return std::nullopt;
+}
+
+GatewaySentences GatewaySentences::about(const Result<store::Sent>& answer) const noexcept {
+  const bool bus = answer && (answer->result == store::SendResult::unpublished ||
+                              answer->result == store::SendResult::unconfirmed);
+  GatewaySentences sentences = *this;
+  if (bus) sentences.store_down = kBusDown;
+  return sentences;
 }
 
 Response gateway_error(const GatewaySentences& sentences, const Error& error,
@@ -151,7 +169,8 @@ void encode_send_entry(JsonWriter& out, std::optional<std::int64_t> user,
         .end_object();
     return;
   }
-  out.member("status", status_of(error->kind)).member("message", sentences.of(error->kind));
+  out.member("status", status_of(error->kind))
+      .member("message", sentences.about(answer).of(error->kind));
   if (!error->field.empty()) out.member("field", error->field);
   if (error->kind != ErrorKind::corrupt) out.member("detail", error->what);
   if (error->kind == ErrorKind::limited) {
@@ -165,7 +184,7 @@ std::string encode_message(const service::MessageView& view) {
   out.begin_object()
       .member("messageId", view.id.str())
       .member("userId", view.user.raw)
-      .member("status", delivery_state(view.item.state))
+      .member("status", view.on_bus ? "PUBLISHED" : delivery_state(view.item.state))
       .member("attempts", view.item.attempts)
       .member("provider", provider_name(view.provider))
       .member("acceptedAt", view.item.created)

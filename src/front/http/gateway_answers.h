@@ -15,6 +15,7 @@ namespace penstock::front {
 
 inline constexpr std::string_view kMessageSent = "Message Sent Successfully";
 inline constexpr std::string_view kUserNotFound = "User Not Found";
+inline constexpr std::string_view kBusDown = "Kafka Down : Service Unavailable";
 inline constexpr std::string_view kMessageNotFound = "Message Not Found";
 
 // The sentences of one gateway: they name what it stands on.
@@ -23,6 +24,8 @@ struct GatewaySentences {
   std::string_view not_found = kUserNotFound;
 
   std::string_view of(ErrorKind kind) const noexcept;
+  // Those for this answer: when the bus has failed, it is the one that is down.
+  GatewaySentences about(const Result<store::Sent>& answer) const noexcept;
 };
 
 // An answer that is no success, as an error whose kind gives the status; none when it is one.

@@ -51,6 +51,29 @@ TEST(GatewayAnswers, names_the_store_that_is_away) {
       HasSubstr("\"message\":\"Postgres Down : Service Unavailable\""));
 }
 
+TEST(GatewayAnswers, names_the_bus_when_it_is_the_bus) {
+  const GatewaySentences postgres{.store_down = "Postgres Down : Service Unavailable"};
+  for (const auto result : {store::SendResult::unpublished, store::SendResult::unconfirmed}) {
+    const store::Sent sent{.result = result};
+    const Response response = gateway_error(postgres.about(sent), *refusal_of(sent), "r-1", kNow);
+    EXPECT_EQ(response.status, 503);
+    EXPECT_THAT(response.body, HasSubstr("\"message\":\"Kafka Down : Service Unavailable\""));
+    wire::JsonWriter out;
+    encode_send_entry(out, 5, sent, postgres);
+    EXPECT_THAT(out.str(), HasSubstr("\"message\":\"Kafka Down : Service Unavailable\""));
+  }
+  const Result<store::Sent> away = fail(ErrorKind::unavailable, "away");
+  EXPECT_EQ(postgres.about(away).of(ErrorKind::unavailable), postgres.store_down);
+}
+
+TEST(GatewayAnswers, a_message_on_the_bus_is_published) {
+  service::MessageView view{.id = ItemId::trusted("m-1"), .user = {5}, .on_bus = true};
+  view.item.created = kNow;
+  const std::string shown = encode_message(view);
+  EXPECT_THAT(shown, HasSubstr("\"status\":\"PUBLISHED\",\"attempts\":0"));
+  EXPECT_THAT(shown, HasSubstr("\"acceptedAt\":\"2023-11-14T22:13:20.000Z\",\"sentAt\":null"));
+}
+
 TEST(GatewayAnswers, what_is_wrong_with_our_own_bytes_is_not_told) {
   const Response response = answer(ErrorKind::corrupt);
   EXPECT_EQ(response.status, 500);
@@ -75,6 +98,7 @@ TEST(GatewayAnswers, only_what_was_sent_is_no_refusal) {
   EXPECT_FALSE(refusal_of({.result = store::SendResult::sent}));
   EXPECT_FALSE(refusal_of({.result = store::SendResult::repeated}));
   EXPECT_EQ(refusal_of({.result = store::SendResult::different})->kind, ErrorKind::conflict);
+  EXPECT_EQ(refusal_of({.result = store::SendResult::pending})->kind, ErrorKind::conflict);
   EXPECT_EQ(refusal_of({.result = store::SendResult::never})->kind, ErrorKind::invalid);
   EXPECT_EQ(refusal_of({.result = store::SendResult::unknown_user})->kind, ErrorKind::not_found);
 }

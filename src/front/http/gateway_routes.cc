@@ -38,8 +38,9 @@ class Conversation {
   Instant now() const noexcept { return exchange_.now(); }
   Exchange& exchange() noexcept { return exchange_; }
   void send(int status, std::string json) { exchange_.send(status, std::move(json)); }
-  void fail(const Error& error) {
-    exchange_.send(gateway_error(sentences_, error, exchange_.request_id(), exchange_.now()));
+  void fail(const Error& error) { fail(error, sentences_); }
+  void fail(const Error& error, const GatewaySentences& sentences) {
+    exchange_.send(gateway_error(sentences, error, exchange_.request_id(), exchange_.now()));
   }
   // For routes where something else than a user is looked for.
   void looks_for(std::string_view not_found) noexcept { sentences_.not_found = not_found; }
@@ -123,17 +124,27 @@ void delete_config(const Context& context, const Request& request, Reply&& reply
                                 });
 }
 
+// What a bus takes along, so that the sender's work is seen as a part of this request.
+void add_trace(const Request& request, std::vector<core::SendCall>& calls) {
+  const std::string_view trace = request.header(wire::kTraceHeader);
+  if (!wire::is_traceparent(trace)) return;
+  for (core::SendCall& call : calls) call.trace = trace;
+}
+
 void send_one(const Context& context, const Request& request, Reply&& reply) {
   Conversation talk(context, request, std::move(reply));
   auto call = read_body(request, talk, wire::decode_send_call);
   if (!call) return;
   std::vector<core::SendCall> calls;
   calls.push_back(std::move(*call));
+  add_trace(request, calls);
   context.gateway.send(std::move(calls),
                        [talk = std::move(talk)](GatewayService::Answers answers) mutable {
                          const Result<store::Sent>& answer = answers.front();
                          if (!answer) return talk.fail(answer.error());
-                         if (const auto error = refusal_of(*answer)) return talk.fail(*error);
+                         if (const auto error = refusal_of(*answer)) {
+                           return talk.fail(*error, talk.sentences().about(answer));
+                         }
                          talk.send(200, encode_sent(*answer));
                        });
 }
@@ -178,6 +189,7 @@ void send_batch(const Context& context, const Request& request, Reply&& reply) {
   if (!format) return;
   Result<SendBatch> batch = decode_batch(request.body, *format);
   if (!batch) return talk.fail(batch.error());
+  add_trace(request, batch->calls);
   context.gateway.send(
       std::move(batch->calls), [talk = std::move(talk), entries = std::move(batch->entries)](
                                    const GatewayService::Answers& answers) mutable {

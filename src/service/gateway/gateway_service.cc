@@ -2,7 +2,10 @@
 
 #include <utility>
 
+#include "base/check.h"
 #include "base/rng.h"
+#include "service/gateway/bus_path.h"
+#include "service/gateway/outbox_path.h"
 
 namespace penstock::service {
 namespace {
@@ -10,10 +13,6 @@ namespace {
 constexpr std::size_t kReaderThreads = 2;
 constexpr std::size_t kReadsMax = 4'096;    // waiting reads: under a second of work
 constexpr std::size_t kForgetRows = 1'000;  // in one step: some 20 ms
-
-Error queue_full() {
-  return {.kind = ErrorKind::overloaded, .what = "too many messages are waiting; try again"};
-}
 
 Error no_such_user(core::UserId user) {
   return {.kind = ErrorKind::not_found,
@@ -24,52 +23,48 @@ Error no_such_message(const ItemId& id) {
   return {.kind = ErrorKind::not_found, .what = "there is no message " + id.str()};
 }
 
-runtime::Counter& outcome(runtime::Metrics& metrics, std::string name) {
-  return metrics.counter("gateway_messages_total", "Attempts to send by what came of them",
-                         {{"outcome", std::move(name)}});
-}
-
 }  // namespace
-
-GatewayService::Counters::Counters(runtime::Metrics& metrics)
-    : sent(outcome(metrics, "sent")),
-      repeated(outcome(metrics, "repeated")),
-      limited(outcome(metrics, "limited")),
-      conflict(outcome(metrics, "conflict")),
-      unknown_user(outcome(metrics, "unknown_user")),
-      failed(outcome(metrics, "failed")) {}
 
 GatewayService::GatewayService(GatewayOptions options, GatewayPorts ports, Log& log,
                                runtime::Metrics& metrics)
     : options_(options),
       ports_(std::move(ports)),
       log_(log),
-      counters_(metrics),
-      uncounted_(metrics.counter("gateway_usage_uncounted_total",
-                                 "Refused attempts that analytics had no room for")),
-      batch_size_(metrics.histogram("penstock_gateway_batch_size",
-                                    "Messages decided by one step of the store",
-                                    {1, 4, 16, 64, 256, 1'024, 4'096, 10'000})),
-      usage_(ports_.quotas),
+      tally_(ports_.quotas, metrics),
       readers_({.name = "gateway-read", .threads = kReaderThreads, .queue_max = kReadsMax}),
-      batcher_({.name = "gateway-send",
-                .workers = options_.writers,
-                .join_min = options_.join_min,
-                .queue_max = options_.queue_max,
-                .batch_max = options_.batch_max},
-               [this](std::span<store::Send> sends) { return execute(sends); }),
+      path_(make_path(metrics)),
       usage_ticker_("gateway-usage", options_.usage_interval,
                     [this](const auto&) { flush_usage(); }),
       retention_ticker_("gateway-prune", options_.retention_interval,
                         [this](const auto& should_stop) { forget_old(should_stop); }) {
-  metrics.gauge_function("penstock_gateway_waiting", "Messages waiting to be written",
-                         [this] { return static_cast<double>(batcher_.waiting()); });
+  metrics.gauge_function("penstock_gateway_waiting", "Messages taken and not answered yet",
+                         [this] { return static_cast<double>(path_->waiting()); });
+}
+
+std::unique_ptr<SendPath> GatewayService::make_path(runtime::Metrics& metrics) {
+  runtime::Histogram& batch_size =
+      metrics.histogram("penstock_gateway_batch_size", "Messages decided by one step of the store",
+                        {1, 4, 16, 64, 256, 1'024, 4'096, 10'000});
+  if (ports_.bus == nullptr) {
+    return std::make_unique<OutboxPath>(options_.path,
+                                        OutboxPorts{.quotas = ports_.quotas,
+                                                    .clock = ports_.clock,
+                                                    .wake = ports_.wake,
+                                                    .context = ports_.context},
+                                        tally_, batch_size);
+  }
+  PENSTOCK_CHECK(ports_.gate != nullptr && ports_.keys != nullptr);
+  return std::make_unique<BusPath>(
+      options_.path, options_.key_live,
+      BusPorts{
+          .gate = *ports_.gate, .keys = *ports_.keys, .bus = *ports_.bus, .clock = ports_.clock},
+      tally_, batch_size, log_, metrics);
 }
 
 void GatewayService::stop() {
   retention_ticker_.stop();
   usage_ticker_.stop();
-  batcher_.stop();
+  path_->stop();
   readers_.stop();
   flush_usage();
 }
@@ -86,62 +81,15 @@ void GatewayService::send(std::vector<core::SendCall> calls,
                           std::move_only_function<void(Answers)> done) {
   if (calls.empty()) return done({});
   const Instant now = ports_.clock.now();
-  std::vector<store::Send> sends;
-  sends.reserve(calls.size());
+  std::vector<NewMessage> messages;
+  messages.reserve(calls.size());
   for (core::SendCall& call : calls) {
     ItemId id = next_id(call.user, now);
-    std::string context = ports_.context(call, id, now);
-    sends.push_back({.user = call.user,
-                     .cost = core::cost_of(call.size, options_.cost),
-                     .id = std::move(id),
-                     .key = std::move(call.key),
-                     .digest = call.digest,
-                     .context = std::move(context)});
+    const std::int64_t cost = core::cost_of(call.size, options_.cost);
+    messages.push_back(
+        {.call = std::move(call), .id = std::move(id), .cost = cost, .accepted = now});
   }
-  const std::size_t count = sends.size();
-  decltype(batcher_)::Done answer = std::move(done);
-  if (!batcher_.submit(std::move(sends), std::move(answer))) {
-    // NOLINTNEXTLINE(bugprone-use-after-move): a refused submit has taken nothing.
-    answer(Answers(count, std::unexpected(queue_full())));
-  }
-}
-
-GatewayService::Answers GatewayService::execute(std::span<store::Send> sends) {
-  batch_size_.observe(static_cast<double>(sends.size()));
-  Answers answers = ports_.quotas.send(sends, std::nullopt);
-  const Instant now = ports_.clock.now();
-  bool news = false;
-  for (std::size_t i = 0; i < sends.size(); ++i) {
-    count(sends[i], answers[i], now);
-    news |= answers[i] && answers[i]->result == store::SendResult::sent;
-  }
-  if (news) ports_.wake();
-  return answers;
-}
-
-void GatewayService::count(const store::Send& send, const Result<store::Sent>& answer,
-                           Instant now) {
-  const auto note = [&](const store::UsageCounts& counts) {
-    if (!usage_.add(send.user, now, counts)) uncounted_.add();
-  };
-  if (!answer) {
-    counters_.failed.add();
-    return note({.failed = 1});
-  }
-  switch (answer->result) {
-    case store::SendResult::sent:
-      return counters_.sent.add();
-    case store::SendResult::repeated:
-      return counters_.repeated.add();
-    case store::SendResult::different:
-      return counters_.conflict.add();
-    case store::SendResult::unknown_user:  // nobody's usage: anyone could make up users
-      return counters_.unknown_user.add();
-    case store::SendResult::limited:
-    case store::SendResult::never:
-      counters_.limited.add();
-      return note({.limited = 1});
-  }
+  path_->send(std::move(messages), std::move(done));
 }
 
 template <class T, class Work>
@@ -149,7 +97,7 @@ void GatewayService::read(Done<T> done, Work work) {
   auto shared_done = std::make_shared<Done<T>>(std::move(done));
   const bool taken =
       readers_.submit([shared_done, work = std::move(work)]() mutable { (*shared_done)(work()); });
-  if (!taken) (*shared_done)(std::unexpected(queue_full()));
+  if (!taken) (*shared_done)(std::unexpected(too_many_messages()));
 }
 
 void GatewayService::put_config(core::UserId user, core::QuotaRule rule, std::string request_id,
@@ -209,10 +157,19 @@ Result<MessageView> GatewayService::view(const ItemId& id) {
   if (!user) return std::unexpected(no_such_message(id));
   Result<std::optional<store::ItemView>> item = ports_.queue.find(store::message_item_type(), id);
   if (!item) return std::unexpected(std::move(item.error()));
-  if (!*item) return std::unexpected(no_such_message(id));
+  const Instant made = core::time_of_message(id.str());
+  // Whoever was given this id has its message on the bus: items are forgotten later than that.
+  const bool on_bus = !*item && ports_.bus != nullptr && made <= ports_.clock.now() &&
+                      made + options_.item_retention > ports_.clock.now();
+  if (!*item && !on_bus) return std::unexpected(no_such_message(id));
   const auto type = ports_.types.find(store::message_item_type());
   if (!type) return std::unexpected(type.error());
-  MessageView view{.id = id, .user = *user, .item = std::move(**item)};
+  MessageView view{.id = id, .user = *user, .on_bus = on_bus};
+  if (on_bus) {
+    view.item.created = made;
+  } else {
+    view.item = std::move(**item);
+  }
   if (*type) view.provider = (*type)->settings.sink.type;
   if (ports_.deliveries != nullptr) {
     const Result<std::vector<core::DeliveryPart>> parts = ports_.deliveries->find_parts(id);
@@ -229,7 +186,7 @@ void GatewayService::find_message(ItemId id, Done<MessageView> done) {
 // What is gathered here counts too: a client sees its own attempt at once. What other nodes have
 // gathered comes with their next write.
 Result<UsageBuckets> GatewayService::add_up(core::UserId user, const UsageRange& range) {
-  if (Result<void> flushed = usage_.flush(); !flushed) {
+  if (Result<void> flushed = tally_.usage().flush(); !flushed) {
     return std::unexpected(std::move(flushed.error()));
   }
   const auto minutes = static_cast<std::size_t>((range.to - range.from) / core::Minutes{1});
@@ -256,7 +213,7 @@ void GatewayService::top_limited(Instant from, Instant to, std::size_t limit,
                                  Done<std::vector<store::LimitedUser>> done) {
   read<std::vector<store::LimitedUser>>(
       std::move(done), [this, from, to, limit]() -> Result<std::vector<store::LimitedUser>> {
-        if (Result<void> flushed = usage_.flush(); !flushed) {
+        if (Result<void> flushed = tally_.usage().flush(); !flushed) {
           return std::unexpected(std::move(flushed.error()));
         }
         return ports_.quotas.top_limited(from, to, limit);
@@ -280,7 +237,7 @@ void GatewayService::export_usage(Instant from, Instant to, std::optional<store:
 }
 
 void GatewayService::flush_usage() {
-  const Result<void> flushed = usage_.flush();
+  const Result<void> flushed = tally_.usage().flush();
   if (flushed) {
     flush_failed_ = false;
   } else if (!flush_failed_.exchange(true)) {

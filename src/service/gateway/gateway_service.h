@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -17,25 +17,28 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "core/gateway/message.h"
-#include "runtime/batcher.h"
 #include "runtime/metrics.h"
 #include "runtime/task_queue.h"
 #include "runtime/ticker.h"
-#include "service/gateway/usage_log.h"
+#include "service/gateway/send_path.h"
+#include "service/gateway/send_tally.h"
+#include "sink/message_bus.h"
 #include "store/delivery_store.h"
 #include "store/item_type_store.h"
 #include "store/queue_store.h"
 #include "store/quota_store.h"
+#include "store/send_keys.h"
 #include "store/usage_export.h"
 
 namespace penstock::service {
 
 struct GatewayOptions {
   core::MessageCost cost = core::MessageCost::message;
-  std::size_t queue_max = 65'536;  // messages waiting to be written
-  std::size_t batch_max = 4'096;   // messages in one write
-  std::size_t writers = 1;         // batches in flight; more than one only helps a shared store
-  std::size_t join_min = 64;  // messages that make another batch in flight worth its round trip
+  SendPathOptions path;
+  // Of a bus outside of the store: a claim of a key that is older belongs to no request.
+  Millis key_live = Seconds{7};
+  // Items are known at least so long: a message that is younger and no item yet is on the bus.
+  Millis item_retention = std::chrono::days{90};
   Millis usage_retention = std::chrono::days{30};
   Millis usage_interval = Seconds{1};  // between two writes of what was refused
   Millis retention_interval = std::chrono::minutes{1};
@@ -53,12 +56,17 @@ struct GatewayPorts {
   std::string (*context)(const core::SendCall&, const ItemId&, Instant accepted) = nullptr;
   store::DeliveryStore* deliveries = nullptr;  // null = nobody keeps what providers say
   store::UsageExport* usage_export = nullptr;  // null = usage is shown by user alone
+  // A bus outside of the store, with what charges quotas before it and the keys; null = the outbox.
+  sink::MessageBus* bus = nullptr;
+  store::QuotaGate* gate = nullptr;
+  store::SendKeys* keys = nullptr;
 };
 
 struct MessageView {
   ItemId id;
   core::UserId user;
   core::SinkType provider = core::SinkType::log;  // as it is set now
+  bool on_bus = false;                            // no item yet: only `created` of it is known
   store::ItemView item;
   std::optional<core::Delivery> delivery;  // none = the provider says nothing of it
 };
@@ -79,7 +87,7 @@ class GatewayService {
  public:
   template <class T>
   using Done = std::move_only_function<void(Result<T>)>;
-  using Answers = std::vector<Result<store::Sent>>;
+  using Answers = SendPath::Answers;
 
   GatewayService(GatewayOptions options, GatewayPorts ports, Log& log, runtime::Metrics& metrics);
   ~GatewayService() { stop(); }
@@ -100,27 +108,17 @@ class GatewayService {
   // What all users did in [from, to), by minute and user, behind `after`; at most `limit`.
   void export_usage(Instant from, Instant to, std::optional<store::UsageMark> after,
                     std::size_t limit, Done<std::vector<store::UserMinute>> done);
+  // Makes the type of messages when nobody has, with the log as its provider. Blocks. The first
+  // config does it, or the first message that another producer puts on the bus: a daemon that is no
+  // gateway leaves the item types alone.
+  Result<void> make_item_type();
 
   // Finishes what was taken; later calls are answered `overloaded`. Idempotent.
   void stop();
 
  private:
-  struct Counters {
-    explicit Counters(runtime::Metrics& metrics);
-    runtime::Counter& sent;
-    runtime::Counter& repeated;
-    runtime::Counter& limited;
-    runtime::Counter& conflict;
-    runtime::Counter& unknown_user;
-    runtime::Counter& failed;
-  };
-
-  // The first config makes the type of messages when nobody has, with the log as its provider: a
-  // daemon that is no gateway leaves the item types alone.
-  Result<void> make_item_type();
+  std::unique_ptr<SendPath> make_path(runtime::Metrics& metrics);
   ItemId next_id(core::UserId user, Instant now);
-  Answers execute(std::span<store::Send> sends);
-  void count(const store::Send& send, const Result<store::Sent>& answer, Instant now);
   Result<MessageView> view(const ItemId& id);
   Result<UsageBuckets> add_up(core::UserId user, const UsageRange& range);
   void flush_usage();
@@ -131,15 +129,12 @@ class GatewayService {
   const GatewayOptions options_;
   GatewayPorts ports_;
   Log& log_;
-  Counters counters_;
-  runtime::Counter& uncounted_;
-  runtime::Histogram& batch_size_;
+  SendTally tally_;
   std::atomic<std::uint64_t> drawn_{0};
-  UsageLog usage_;
   std::atomic<bool> flush_failed_{false};
   std::atomic<bool> type_is_there_{false};  // types are never taken away
   runtime::TaskQueue readers_;
-  runtime::Batcher<store::Send, Result<store::Sent>> batcher_;
+  std::unique_ptr<SendPath> path_;
   runtime::Ticker usage_ticker_;  // last: their threads use all of the above
   runtime::Ticker retention_ticker_;
 };

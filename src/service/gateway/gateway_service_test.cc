@@ -54,6 +54,12 @@ class FakeQuotas final : public store::QuotaStore {
     }
     return answers;
   }
+  std::vector<Result<store::Charged>> charge(std::span<const store::Charge> charges,
+                                             std::optional<Instant>) override {
+    return std::vector<Result<store::Charged>>(charges.size(),
+                                               fail(ErrorKind::unavailable, "not of this test"));
+  }
+  Result<void> give_back(std::span<const store::GiveBack>) override { return {}; }
   Result<void> record(std::span<const store::UsageDelta> deltas) override {
     const std::lock_guard lock(mutex_);
     if (down) return fail(ErrorKind::unavailable, "down");
@@ -330,7 +336,7 @@ TEST_F(GatewayServiceTest, adds_minutes_up_to_buckets) {
 
 TEST_F(GatewayServiceTest, a_full_queue_refuses_at_once) {
   GatewayOptions options = quiet();
-  options.queue_max = 2;
+  options.path.queue_max = 2;
   start(options);
   quotas_.hold();
   auto first = begin({call(1)});

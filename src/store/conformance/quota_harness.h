@@ -1,5 +1,6 @@
 // What the suites of QuotaStore share. A backend instantiates QuotaSuite, QuotaDifferentialSuite,
-// QuotaConcurrencySuite and QuotaPropertySuite (quota_suite.h) with the Subjects of harness.h.
+// QuotaConcurrencySuite, QuotaPropertySuite, QuotaGateSuite and SendKeySuite (quota_suite.h) with
+// the Subjects of harness.h.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -19,6 +19,8 @@ INSTANTIATE_TEST_SUITE_P(Embedded, QuotaConcurrencySuite, kDurable, name_of);
 INSTANTIATE_TEST_SUITE_P(Embedded, QuotaPropertySuite, kRelaxed, name_of);
 INSTANTIATE_TEST_SUITE_P(Embedded, DeliverySuite, kRelaxed, name_of);
 INSTANTIATE_TEST_SUITE_P(Embedded, UsageExportSuite, kRelaxed, name_of);
+INSTANTIATE_TEST_SUITE_P(Embedded, QuotaGateSuite, kDurable, name_of);
+INSTANTIATE_TEST_SUITE_P(Embedded, SendKeySuite, kDurable, name_of);
 
 }  // namespace
 }  // namespace penstock::store::conformance

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "store/embedded/cursor.h"
-#include "store/embedded/quota_batch.h"
 
 namespace penstock::store::embedded {
 namespace {
@@ -45,6 +44,22 @@ void add_running(std::vector<UsagePoint>& points, const QuotaRecord& record) {
   } else {
     points.insert(place, {.minute = record.minute, .counts = {.sent = record.sent}});
   }
+}
+
+Charged charge_page(QuotaPages::Page& page, std::int64_t cost, Instant now) {
+  if (!page.record) return {.result = ChargeResult::unknown_user};
+  const core::QuotaStep step = core::charge_quota(page.record->quota, cost, now);
+  switch (step.verdict) {
+    case core::QuotaVerdict::limited:
+      return {.result = ChargeResult::limited, .retry_after = step.retry_after};
+    case core::QuotaVerdict::never:
+      return {.result = ChargeResult::never};
+    case core::QuotaVerdict::admitted:
+      break;
+  }
+  page.record->quota = step.next;
+  page.changed = true;
+  return {.window = step.next.refreshed.time_since_epoch().count()};
 }
 
 }  // namespace
@@ -104,6 +119,55 @@ std::vector<Result<Sent>> EmbeddedQuotas::send(std::span<const Send> sends,
   // A store that cannot write still knows who is limited; the commit refuses the rest.
   std::ignore = writer_.ready();
   return QuotaBatch(writer_, enqueue_, sends, at(now)).run();
+}
+
+std::vector<Result<Charged>> EmbeddedQuotas::charge(std::span<const Charge> charges,
+                                                    std::optional<Instant> now) {
+  const auto all_fail = [&](const Error& error) {
+    return std::vector<Result<Charged>>(charges.size(), std::unexpected(error));
+  };
+  const std::lock_guard lock(writer_.mutex);
+  std::ignore = writer_.ready();  // as send()
+  const Result<Engine::View> view = writer_.engine.view();
+  if (!view) return all_fail(view.error());
+  const Instant moment = at(now);
+  QuotaPages pages(*view);
+  std::vector<Result<Charged>> answers;
+  answers.reserve(charges.size());
+  for (const Charge& charge : charges) {
+    const Result<QuotaPages::Page*> page = pages.of(charge.user);
+    if (!page) return all_fail(page.error());
+    answers.push_back(charge_page(**page, charge.cost, moment));
+  }
+  if (Result<void> written = commit(*view, pages); !written) return all_fail(written.error());
+  return answers;
+}
+
+Result<void> EmbeddedQuotas::give_back(std::span<const GiveBack> charges) {
+  if (charges.empty()) return {};
+  const std::lock_guard lock(writer_.mutex);
+  if (Result<void> ready = writer_.ready(); !ready) return ready;
+  const Result<Engine::View> view = writer_.engine.view();
+  if (!view) return std::unexpected(view.error());
+  QuotaPages pages(*view);
+  for (const GiveBack& charge : charges) {
+    const Result<QuotaPages::Page*> page = pages.of(charge.user);
+    if (!page) return std::unexpected(page.error());
+    if (!(*page)->record) continue;
+    Quota& quota = (*page)->record->quota;
+    const Quota next = core::give_back_quota(quota, charge.cost, Instant{Micros{charge.window}});
+    (*page)->changed |= next != quota;
+    quota = next;
+  }
+  return commit(*view, pages);
+}
+
+Result<void> EmbeddedQuotas::commit(const Engine::View& view, const QuotaPages& pages) {
+  rocksdb::WriteBatch batch;
+  QuotaWrites writes(view, batch);
+  if (!pages.write(writes)) return {};
+  if (Result<void> status = writes.status(); !status) return status;
+  return writer_.engine.commit(batch);
 }
 
 Result<void> EmbeddedQuotas::record(std::span<const UsageDelta> deltas) {
@@ -205,6 +269,19 @@ Result<QuotaSweep> EmbeddedQuotas::forget(Instant keys_before, Instant usage_bef
     writes.remove(Family::gateway_log, times.key());
   }
   if (Result<void> read = times.status(); !read) return std::unexpected(std::move(read.error()));
+  // Claims are few: of requests under way, and of those that a crash has cut off.
+  std::size_t claims = 0;
+  std::size_t seen = 0;
+  Cursor held(*view, Family::gateway_log, std::string(1, kKeyClaimTag),
+              behind(std::string(1, kKeyClaimTag)));
+  for (; held.valid() && seen < limit; held.next(), ++seen) {
+    const Result<KeyClaimRecord> claim = decode_key_claim(held.value());
+    if (!claim) return std::unexpected(view->in_folder(claim.error()));
+    if (claim->at >= keys_before) continue;
+    writes.remove(Family::gateway_log, held.key());
+    ++claims;
+  }
+  if (Result<void> read = held.status(); !read) return std::unexpected(std::move(read.error()));
   std::size_t minutes = 0;
   Cursor rows(*view, Family::gateway_log, std::string(1, kUsageTimeTag),
               usage_time_key(usage_before));
@@ -215,12 +292,13 @@ Result<QuotaSweep> EmbeddedQuotas::forget(Instant keys_before, Instant usage_bef
     writes.remove(Family::gateway_log, rows.key());
   }
   if (Result<void> read = rows.status(); !read) return std::unexpected(std::move(read.error()));
-  if (keys + minutes == 0) return QuotaSweep{};
+  if (keys + claims + minutes == 0) return QuotaSweep{};
   if (Result<void> status = writes.status(); !status) return std::unexpected(status.error());
   if (Result<void> written = writer_.engine.commit(batch); !written) {
     return std::unexpected(std::move(written.error()));
   }
-  return QuotaSweep{.gone = keys + minutes, .more = keys == limit || minutes == limit};
+  return QuotaSweep{.gone = keys + claims + minutes,
+                    .more = keys == limit || claims == limit || minutes == limit};
 }
 
 }  // namespace penstock::store::embedded

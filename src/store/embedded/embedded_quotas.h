@@ -3,6 +3,7 @@
 #pragma once
 
 #include "store/embedded/enqueue_batch.h"
+#include "store/embedded/quota_batch.h"
 #include "store/embedded/writer.h"
 #include "store/quota_store.h"
 
@@ -16,6 +17,9 @@ class EmbeddedQuotas final : public QuotaStore {
   Result<std::optional<Quota>> find(UserId user) override;
   Result<bool> remove(UserId user) override;
   std::vector<Result<Sent>> send(std::span<const Send> sends, std::optional<Instant> now) override;
+  std::vector<Result<Charged>> charge(std::span<const Charge> charges,
+                                      std::optional<Instant> now) override;
+  Result<void> give_back(std::span<const GiveBack> charges) override;
   Result<void> record(std::span<const UsageDelta> deltas) override;
   Result<std::vector<UsagePoint>> usage(UserId user, Instant from, Instant to,
                                         std::size_t limit) override;
@@ -24,6 +28,7 @@ class EmbeddedQuotas final : public QuotaStore {
   Result<QuotaSweep> forget(Instant keys_before, Instant usage_before, std::size_t limit) override;
 
  private:
+  Result<void> commit(const Engine::View& view, const QuotaPages& pages);
   Instant at(std::optional<Instant> now) const { return now.value_or(writer_.clock.now()); }
 
   Writer& writer_;

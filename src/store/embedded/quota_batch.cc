@@ -44,6 +44,14 @@ Result<std::optional<KeyRecord>> read_key(const Engine::View& view, std::string_
   return in_folder(view, decode_key(**value));
 }
 
+Result<std::optional<KeyClaimRecord>> read_key_claim(const Engine::View& view,
+                                                     std::string_view row) {
+  const auto value = read_row(view, Family::gateway_log, row);
+  if (!value) return std::unexpected(value.error());
+  if (!*value) return std::nullopt;
+  return in_folder(view, decode_key_claim(**value));
+}
+
 Result<UsageCounts> read_usage(const Engine::View& view, UserId user, Instant minute) {
   const auto row = read_row(view, Family::gateway_log, usage_key(user, minute));
   if (!row) return std::unexpected(row.error());
@@ -76,6 +84,26 @@ void QuotaWrites::put_usage(UserId user, Instant minute, const UsageCounts& coun
 Result<void> QuotaWrites::status() const {
   if (!status_.ok()) return std::unexpected(view_.translate(status_, "write"));
   return {};
+}
+
+Result<QuotaPages::Page*> QuotaPages::of(UserId user) {
+  const auto [found, added] = pages_.try_emplace(user);
+  if (added) {
+    Result<std::optional<QuotaRecord>> record = read_quota(view_, user);
+    if (!record) return std::unexpected(std::move(record.error()));
+    found->second.record = *record;
+  }
+  return &found->second;
+}
+
+bool QuotaPages::write(QuotaWrites& writes) const {
+  bool any = false;
+  for (const auto& [user, page] : pages_) {
+    if (!page.changed) continue;
+    writes.put_quota(user, *page.record);
+    any = true;
+  }
+  return any;
 }
 
 std::vector<Result<Sent>> QuotaBatch::run() {

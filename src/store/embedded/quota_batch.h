@@ -45,7 +45,28 @@ class QuotaWrites {
 
 Result<std::optional<QuotaRecord>> read_quota(const Engine::View& view, UserId user);
 Result<std::optional<KeyRecord>> read_key(const Engine::View& view, std::string_view row);
+Result<std::optional<KeyClaimRecord>> read_key_claim(const Engine::View& view,
+                                                     std::string_view row);
 Result<UsageCounts> read_usage(const Engine::View& view, UserId user, Instant minute);
+
+// The quotas that one step looks at: each is read once, and written when it has changed.
+class QuotaPages {
+ public:
+  struct Page {
+    std::optional<QuotaRecord> record;  // none = no such user
+    bool changed = false;
+  };
+
+  explicit QuotaPages(const Engine::View& view) : view_(view) {}
+
+  Result<Page*> of(UserId user);
+  // Whether there was anything to write.
+  bool write(QuotaWrites& writes) const;
+
+ private:
+  const Engine::View& view_;
+  std::map<UserId, Page> pages_;  // ascending: their rows are written so
+};
 
 class QuotaBatch {
  public:

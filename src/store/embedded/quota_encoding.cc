@@ -37,6 +37,19 @@ void put_count(std::string& out, std::int64_t count) {
   put_number(out, static_cast<std::uint64_t>(count));
 }
 
+// A digest, and the id of the message that it is of.
+void put_message(std::string& out, const core::BodyDigest& digest, const ItemId& id) {
+  out.append(digest.begin(), digest.end());
+  put_text(out, id.str());
+}
+
+void read_message(Reader& reader, core::BodyDigest& digest, ItemId& id) {
+  for (std::uint8_t& byte : digest) byte = reader.number<std::uint8_t>();
+  const std::string_view text = reader.text();
+  if (!id_problem(text).empty()) reader.refuse("has a malformed id");
+  id = ItemId::trusted(std::string(text));
+}
+
 }  // namespace
 
 std::string quota_key(UserId user) {
@@ -88,8 +101,7 @@ std::string encode_key(const KeyRecord& record) {
   std::string out;
   put_number(out, kFormat);
   put_micros(out, record.at);
-  out.append(record.digest.begin(), record.digest.end());
-  put_text(out, record.id.str());
+  put_message(out, record.digest, record.id);
   return out;
 }
 
@@ -98,10 +110,35 @@ Result<KeyRecord> decode_key(std::string_view value) {
   reader.format();
   KeyRecord record;
   record.at = reader.micros();
-  for (std::uint8_t& byte : record.digest) byte = reader.number<std::uint8_t>();
-  const std::string_view id = reader.text();
-  if (!id_problem(id).empty()) reader.refuse("has a malformed id");
-  record.id = ItemId::trusted(std::string(id));
+  read_message(reader, record.digest, record.id);
+  return reader.done(std::move(record));
+}
+
+std::string key_claim_key(UserId user, std::string_view key) {
+  std::string out(1, kKeyClaimTag);
+  put_user(out, user);
+  out.append(key);
+  return out;
+}
+
+std::string encode_key_claim(const KeyClaimRecord& record) {
+  std::string out;
+  put_number(out, kFormat);
+  put_micros(out, record.at);
+  put_number(out, static_cast<std::uint8_t>(record.left ? 1 : 0));
+  put_message(out, record.digest, record.id);
+  return out;
+}
+
+Result<KeyClaimRecord> decode_key_claim(std::string_view value) {
+  Reader reader("the record of a claimed idempotency key", value);
+  reader.format();
+  KeyClaimRecord record;
+  record.at = reader.micros();
+  const auto left = reader.number<std::uint8_t>();
+  if (left > 1) reader.refuse("is neither held nor left");
+  record.left = left == 1;
+  read_message(reader, record.digest, record.id);
   return reader.done(std::move(record));
 }
 

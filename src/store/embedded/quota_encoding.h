@@ -4,6 +4,9 @@
 //                                                   and what was sent in it
 //   gateway_log    'k', u32 user, key            -> kFormat time, digest, message id
 //                  'K', time us, u32 user, key   -> kFormat: what to forget, and when
+//                  'p', u32 user, key            -> kFormat time, u8 left, digest, message id: a
+//                  claim
+//                                                   of who publishes outside of the store
 //                  'u', u32 user, minute us      -> kFormat sent, limited, failed
 //                  'U', minute us, u32 user      -> kFormat limited: by time, for all users
 //
@@ -33,6 +36,13 @@ struct KeyRecord {
   ItemId id;
 };
 
+struct KeyClaimRecord {
+  Instant at{};
+  bool left = false;  // its owner said so
+  core::BodyDigest digest{};
+  ItemId id;
+};
+
 struct KeyPlace {
   Instant at{};
   UserId user;
@@ -52,6 +62,11 @@ Result<QuotaRecord> decode_quota(std::string_view value);
 std::string send_key(UserId user, std::string_view key);
 std::string encode_key(const KeyRecord& record);
 Result<KeyRecord> decode_key(std::string_view value);
+
+inline constexpr char kKeyClaimTag = 'p';
+std::string key_claim_key(UserId user, std::string_view key);
+std::string encode_key_claim(const KeyClaimRecord& record);
+Result<KeyClaimRecord> decode_key_claim(std::string_view value);
 
 inline constexpr char kKeyTimeTag = 'K';
 inline constexpr char kUsageTimeTag = 'U';

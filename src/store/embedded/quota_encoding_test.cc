@@ -41,6 +41,20 @@ TEST(QuotaEncoding, a_quota_reads_back) {
   EXPECT_FALSE(decode_quota_key("\xff\xff\xff\xff"));
 }
 
+TEST(QuotaEncoding, a_claim_reads_back) {
+  KeyClaimRecord record{.at = kNow, .left = true, .digest = {}, .id = ItemId::trusted("m-1")};
+  record.digest[3] = 9;
+  const std::string value = encode_key_claim(record);
+  const auto read = decode_key_claim(value);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->at, record.at);
+  EXPECT_TRUE(read->left);
+  EXPECT_EQ(read->digest, record.digest);
+  EXPECT_EQ(read->id, record.id);
+  expect_strict(value, decode_key_claim);
+  EXPECT_NE(key_claim_key(UserId{5}, "k"), send_key(UserId{5}, "k"));
+}
+
 TEST(QuotaEncoding, a_key_reads_back) {
   KeyRecord record{.at = kNow, .digest = {}, .id = ItemId::trusted("m-1")};
   record.digest[3] = 9;

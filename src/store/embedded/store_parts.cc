@@ -32,6 +32,7 @@ StoreParts::StoreParts(std::unique_ptr<Engine> engine_in, const Clock& clock)
       quotas(writer),
       deliveries(writer),
       usage_export(writer),
+      send_keys(writer),
       health(writer) {}
 
 Result<std::unique_ptr<StoreParts>> StoreParts::open(const EngineOptions& options,
@@ -62,7 +63,8 @@ Backend StoreParts::backend() noexcept {
           .payment_rules = &payment_rules,
           .quotas = &quotas,
           .deliveries = &deliveries,
-          .usage_export = &usage_export};
+          .usage_export = &usage_export,
+          .send_keys = &send_keys};
 }
 
 }  // namespace penstock::store::embedded

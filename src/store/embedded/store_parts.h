@@ -18,6 +18,7 @@
 #include "store/embedded/embedded_queue.h"
 #include "store/embedded/embedded_quotas.h"
 #include "store/embedded/embedded_retention.h"
+#include "store/embedded/embedded_send_keys.h"
 #include "store/embedded/embedded_slots.h"
 #include "store/embedded/embedded_usage_export.h"
 #include "store/embedded/engine.h"
@@ -56,6 +57,7 @@ struct StoreParts {
   EmbeddedQuotas quotas;
   EmbeddedDeliveries deliveries;
   EmbeddedUsageExport usage_export;
+  EmbeddedSendKeys send_keys;
   EmbeddedHealth health;
 };
 

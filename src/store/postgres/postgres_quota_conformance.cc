@@ -15,6 +15,8 @@ INSTANTIATE_TEST_SUITE_P(Postgres, QuotaConcurrencySuite, kSubjects, name_of);
 INSTANTIATE_TEST_SUITE_P(Postgres, QuotaPropertySuite, kSubjects, name_of);
 INSTANTIATE_TEST_SUITE_P(Postgres, DeliverySuite, kSubjects, name_of);
 INSTANTIATE_TEST_SUITE_P(Postgres, UsageExportSuite, kSubjects, name_of);
+INSTANTIATE_TEST_SUITE_P(Postgres, QuotaGateSuite, kSubjects, name_of);
+INSTANTIATE_TEST_SUITE_P(Postgres, SendKeySuite, kSubjects, name_of);
 
 }  // namespace
 }  // namespace penstock::store::conformance

@@ -21,6 +21,7 @@
 #include "store/postgres/queue.h"
 #include "store/postgres/quotas.h"
 #include "store/postgres/retention.h"
+#include "store/postgres/send_keys.h"
 #include "store/postgres/slot_life.h"
 #include "store/postgres/slots.h"
 #include "store/postgres/usage_export.h"
@@ -98,6 +99,7 @@ struct PostgresStore::Parts {
         quotas(pool, claim_hints, options.deadline),
         deliveries(pool, options.deadline),
         usage_export(pool, options.deadline),
+        send_keys(pool, options.deadline),
         health(pool, std::min(options.deadline, kHealthDeadline)) {}
 
   Pool pool;
@@ -120,6 +122,7 @@ struct PostgresStore::Parts {
   Quotas quotas;
   Deliveries deliveries;
   UsageExportRows usage_export;
+  PostgresSendKeys send_keys;
   Health health;
   std::unique_ptr<Changes> changes;  // last: its thread uses the pool
 };
@@ -185,7 +188,8 @@ Backend PostgresStore::backend() noexcept {
           .payment_rules = &parts_->payment_rules,
           .quotas = &parts_->quotas,
           .deliveries = &parts_->deliveries,
-          .usage_export = &parts_->usage_export};
+          .usage_export = &parts_->usage_export,
+          .send_keys = &parts_->send_keys};
 }
 
 }  // namespace penstock::store::postgres

@@ -145,6 +145,67 @@ std::vector<Result<Sent>> Quotas::send(std::span<const Send> sends, std::optiona
   }
 }
 
+DatabaseResult<std::vector<Charged>> Quotas::charge_once(std::span<const Charge> charges,
+                                                         std::optional<Instant> now,
+                                                         const runtime::Deadline& deadline) {
+  std::vector<std::int32_t> users;
+  std::vector<std::int64_t> costs;
+  for (const Charge& charge : charges) {
+    users.push_back(charge.user.raw);
+    costs.push_back(charge.cost);
+  }
+  const Call call{.sql = statement("gateway_charge"),
+                  .params = Params().int4s(users).int8s(costs).int8(epoch_us(now))};
+  const auto rows = run_calls(pool_, {&call, 1}, deadline);
+  if (!rows) return std::unexpected(rows.error());
+  const std::vector<std::int64_t> results = rows->front().integers(0, 0);
+  const std::vector<std::int64_t> windows = rows->front().integers(0, 1);
+  const std::vector<std::int64_t> waits = rows->front().integers(0, 2);
+  std::vector<Charged> answers;
+  answers.reserve(charges.size());
+  if (results.size() != charges.size() || windows.size() != charges.size() ||
+      waits.size() != charges.size()) {
+    return std::unexpected(
+        DatabaseError{.error = {.kind = ErrorKind::corrupt,
+                                .what = "postgres: gateway_charge answers for other charges"}});
+  }
+  for (std::size_t i = 0; i < charges.size(); ++i) {
+    answers.push_back({.result = static_cast<ChargeResult>(results[i]),
+                       .window = windows[i],
+                       .retry_after = Micros{waits[i]}});
+  }
+  return answers;
+}
+
+std::vector<Result<Charged>> Quotas::charge(std::span<const Charge> charges,
+                                            std::optional<Instant> now) {
+  if (charges.empty()) return {};
+  const runtime::Deadline deadline(deadline_);
+  for (int tried = 1;; ++tried) {
+    auto done = charge_once(charges, now, deadline);
+    if (done) return {done->begin(), done->end()};
+    if (worth_repeating(done.error()) && tried < kAttempts && !deadline.passed()) continue;
+    return std::vector<Result<Charged>>(charges.size(), std::unexpected(done.error().error));
+  }
+}
+
+Result<void> Quotas::give_back(std::span<const GiveBack> charges) {
+  if (charges.empty()) return {};
+  std::vector<std::int32_t> users;
+  std::vector<std::int64_t> costs;
+  std::vector<std::int64_t> windows;
+  for (const GiveBack& charge : charges) {
+    users.push_back(charge.user.raw);
+    costs.push_back(charge.cost);
+    windows.push_back(charge.window);
+  }
+  const Call call{.sql = statement("give_back_charges"),
+                  .params = Params().int4s(users).int8s(costs).int8s(windows)};
+  const auto rows = run_call(pool_, call, runtime::Deadline(deadline_));
+  if (!rows) return std::unexpected(rows.error());
+  return {};
+}
+
 Result<void> Quotas::record(std::span<const UsageDelta> deltas) {
   if (deltas.empty()) return {};
   std::map<std::pair<UserId, Instant>, UsageCounts> minutes;
@@ -211,12 +272,15 @@ Result<QuotaSweep> Quotas::forget(Instant keys_before, Instant usage_before, std
     return Call{.sql = statement(name),
                 .params = Params().int8(epoch_us(before)).int8(int8_of(limit))};
   };
-  const Call calls[] = {step("forget_keys", keys_before), step("forget_usage", usage_before)};
+  const Call calls[] = {step("forget_keys", keys_before), step("forget_claims", keys_before),
+                        step("forget_usage", usage_before)};
   const auto rows = run_calls(pool_, calls, runtime::Deadline(deadline_));
   if (!rows) return std::unexpected(rows.error().error);
   const auto keys = static_cast<std::size_t>(rows->front().int8(0, 0));
+  const auto claims = static_cast<std::size_t>((*rows)[1].int8(0, 0));
   const auto minutes = static_cast<std::size_t>(rows->back().int8(0, 0));
-  return QuotaSweep{.gone = keys + minutes, .more = keys >= limit || minutes >= limit};
+  return QuotaSweep{.gone = keys + claims + minutes,
+                    .more = keys >= limit || claims >= limit || minutes >= limit};
 }
 
 }  // namespace penstock::store::postgres

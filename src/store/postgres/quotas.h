@@ -19,6 +19,9 @@ class Quotas final : public QuotaStore {
   Result<std::optional<Quota>> find(UserId user) override;
   Result<bool> remove(UserId user) override;
   std::vector<Result<Sent>> send(std::span<const Send> sends, std::optional<Instant> now) override;
+  std::vector<Result<Charged>> charge(std::span<const Charge> charges,
+                                      std::optional<Instant> now) override;
+  Result<void> give_back(std::span<const GiveBack> charges) override;
   Result<void> record(std::span<const UsageDelta> deltas) override;
   Result<std::vector<UsagePoint>> usage(UserId user, Instant from, Instant to,
                                         std::size_t limit) override;
@@ -30,6 +33,9 @@ class Quotas final : public QuotaStore {
   DatabaseResult<std::vector<Sent>> send_once(std::span<const Send> sends,
                                               std::optional<Instant> now,
                                               const runtime::Deadline& deadline);
+  DatabaseResult<std::vector<Charged>> charge_once(std::span<const Charge> charges,
+                                                   std::optional<Instant> now,
+                                                   const runtime::Deadline& deadline);
 
   Pool& pool_;
   ClaimHints& hints_;

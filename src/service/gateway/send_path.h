@@ -1,0 +1,56 @@
+// How an accepted message gets on its way: the outbox of the store, or a bus outside of it.
+// Thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "core/gateway/message.h"
+#include "store/quota_store.h"
+
+namespace penstock::service {
+
+struct NewMessage {
+  core::SendCall call;
+  ItemId id;
+  std::int64_t cost = 1;
+  Instant accepted{};
+};
+
+struct SendPathOptions {
+  std::size_t queue_max = 65'536;  // messages waiting or, on a bus, under way
+  std::size_t batch_max = 4'096;   // messages in one step of the store
+  std::size_t writers = 1;         // batches in flight; more than one only helps a shared store
+  std::size_t join_min = 64;  // messages that make another batch in flight worth its round trip
+};
+
+inline Error too_many_messages() {
+  return {.kind = ErrorKind::overloaded, .what = "too many messages are waiting; try again"};
+}
+
+class SendPath {
+ public:
+  using Answers = std::vector<Result<store::Sent>>;
+  using Done = std::move_only_function<void(Answers)>;
+
+  SendPath() = default;
+  SendPath(const SendPath&) = delete;
+  SendPath& operator=(const SendPath&) = delete;
+  virtual ~SendPath() = default;
+
+  // One answer per message (there is at least one), in order, exactly once, on a thread of the
+  // path; `overloaded` at once when there is no room.
+  virtual void send(std::vector<NewMessage> messages, Done done) = 0;
+
+  // Finishes what was taken; later calls are answered `overloaded`. Idempotent.
+  virtual void stop() = 0;
+
+  virtual std::size_t waiting() const = 0;
+};
+
+}  // namespace penstock::service

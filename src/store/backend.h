@@ -17,6 +17,8 @@
 #include "store/payment_store.h"
 #include "store/policy_store.h"
 #include "store/queue_store.h"
+#include "store/quota_cache.h"
+#include "store/quota_ledger.h"
 #include "store/quota_store.h"
 #include "store/slot_config_store.h"
 #include "store/slot_life.h"
@@ -52,6 +54,8 @@ struct Backend {
   PaymentStore* payments = nullptr;
   PaymentRuleStore* payment_rules = nullptr;
   QuotaStore* quotas = nullptr;
+  QuotaLedger* quota_ledger = nullptr;  // only of a store that nodes share
+  QuotaCache* quota_cache = nullptr;    // only of one that may forget
 };
 
 }  // namespace penstock::store

@@ -121,9 +121,12 @@ struct TemporalConfig {
   std::string api_key;  // of its file; empty = none
 };
 
+enum class CacheChoice : std::uint8_t { none, redis };
+
 // The gateway's messages wait in the queue of dispatch, in the store of dispatch.
 struct GatewayConfig {
   StoreChoice store = StoreChoice::embedded;  // when not given: that of dispatch
+  CacheChoice cache = CacheChoice::none;
   core::MessageCost cost = core::MessageCost::message;
   Millis analytics_retention{0};
 };

@@ -340,9 +340,12 @@ const std::array kOwnKeys{
         "How messages reach who sends them: `outbox` is the queue of dispatch, written in one step with "
         "the quota.", "",
         [](Config&, const Value&) {}},
-    Key{"gateway.cache", choice("none"), "none",
-        "What stands before the store of quotas.", "",
-        [](Config&, const Value&) {}},
+    Key{"gateway.cache", choice("none|redis"), "none",
+        "What stands before the store of quotas: `redis` is `store.redis`, before PostgreSQL and with "
+        "`gateway.bus: kafka`.", "",
+        [](Config& c, const Value& v) {
+          c.gateway.cache = text(v) == "redis" ? CacheChoice::redis : CacheChoice::none;
+        }},
     Key{"gateway.cost", choice("message|segments"), "message",
         "What a message counts: `message` is 1, `segments` the parts it is sent in.", "",
         [](Config& c, const Value& v) {

@@ -18,6 +18,7 @@
 #include "store/postgres/policies.h"
 #include "store/postgres/pool.h"
 #include "store/postgres/queue.h"
+#include "store/postgres/quota_leases.h"
 #include "store/postgres/quotas.h"
 #include "store/postgres/retention.h"
 #include "store/postgres/slot_life.h"
@@ -73,12 +74,20 @@ Pool::Settings pool_settings(const PostgresOptions& options) {
           .seed = random_seed()};
 }
 
+// A beat, and what somebody saw.
+Pool::Settings epoch_settings(const PostgresOptions& options) {
+  Pool::Settings settings = pool_settings(options);
+  settings.connections_max = 2;
+  return settings;
+}
+
 }  // namespace
 
 struct PostgresStore::Parts {
   Parts(const PostgresOptions& options, Log* log)
       : pool(connect_options(options), pool_settings(options), log),
         usage_pool(usage_options(options), pool_settings(options), log),
+        epoch_pool(connect_options(options), epoch_settings(options), log),
         slots(pool, options.deadline),
         life(pool, options.deadline),
         configs(pool, options.deadline),
@@ -94,10 +103,12 @@ struct PostgresStore::Parts {
         payments(pool, claim_hints, options.deadline),
         payment_rules(pool, options.deadline),
         quotas(pool, claim_hints, options.deadline),
+        quota_leases(pool, epoch_pool, options.deadline),
         health(pool, std::min(options.deadline, kHealthDeadline)) {}
 
   Pool pool;
   Pool usage_pool;
+  Pool epoch_pool;
   Slots slots;
   Life life;
   Configs configs;
@@ -114,6 +125,7 @@ struct PostgresStore::Parts {
   Payments payments;
   PaymentRuleTable payment_rules;
   Quotas quotas;
+  QuotaLeases quota_leases;
   Health health;
   std::unique_ptr<Changes> changes;  // last: its thread uses the pool
 };
@@ -177,7 +189,8 @@ Backend PostgresStore::backend() noexcept {
           .item_feed = &parts_->item_news,
           .payments = &parts_->payments,
           .payment_rules = &parts_->payment_rules,
-          .quotas = &parts_->quotas};
+          .quotas = &parts_->quotas,
+          .quota_ledger = &parts_->quota_leases};
 }
 
 }  // namespace penstock::store::postgres

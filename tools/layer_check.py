@@ -26,6 +26,10 @@ ARROWS = {
     "store/mariadb": (["base", "core", "runtime", "wire", "store"], ["mariadb/", "fmt/"]),
     "store/postgres": (["base", "core", "runtime", "wire", "store"], ["libpq-fe.h", "fmt/"]),
     "store/redis": (["base", "core", "runtime", "wire", "store"], ["openssl/", "fmt/"]),
+    # A cache in front of a ledger, by their ports; only its tests name engines.
+    "store/cached": (["base", "core", "runtime", "store"], []),
+    "store/cached/real": (["base", "core", "runtime", "store", "store/cached",
+                                  "store/conformance", "store/postgres", "store/redis"], []),
     # A producer and a consumer group, for whoever has messages.
     "kafka": (["base", "runtime"], ["librdkafka/", "fmt/"]),
     # The port, and sinks.h, which makes each kind. Services see the port.
@@ -40,10 +44,9 @@ ARROWS = {
                       ["grpcpp/", "google/", "temporal/", "fmt/"]),
     "service": (["base", "core", "runtime", "store", "sink"], ["fmt/"]),
     "front": (["base", "core", "runtime", "wire", "store", "kafka", "service"], ["boost/", "openssl/", "fmt/"]),
-    "app": (["base", "core", "runtime", "wire", "store", "store/embedded", "store/mariadb",
+    "app": (["base", "core", "runtime", "wire", "store", "store/cached", "store/embedded", "store/mariadb",
              "store/memory", "store/postgres", "store/redis", "kafka", "sink", "sink/http", "sink/kafka",
-             "sink/smpp",
-             "sink/temporal",
+             "sink/smpp", "sink/temporal",
              "service",
              "front"],
             ["boost/", "openssl/", "yaml-cpp/", "CLI/", "fmt/"]),

@@ -73,7 +73,8 @@ Result<Stores> Stores::open(const Config& config, const Clock& clock, Log* log, 
     if (!mariadb) return std::unexpected(mariadb.error());
     stores.mariadb_ = std::move(*mariadb);
   }
-  if (used(StoreChoice::redis)) {
+  stores.has_quota_cache_ = stores.has_quota_cache_ && use == StoreUse::daemon;
+  if (used(StoreChoice::redis) || stores.has_quota_cache_) {
     auto redis = store::redis::RedisStore::open(redis_options(config), log);
     if (!redis) return std::unexpected(redis.error());
     stores.redis_ = std::move(*redis);

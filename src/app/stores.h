@@ -32,19 +32,25 @@ class Stores {
   store::Backend slots() const { return of(slots_); }
   store::Backend throttle() const { return of(throttle_); }
   store::Backend dispatch() const { return of(dispatch_); }
+  // Null: quotas have none.
+  store::QuotaCache* quota_cache() const {
+    return has_quota_cache_ ? redis_->backend().quota_cache : nullptr;
+  }
   std::vector<store::Backend> all() const;
 
  private:
   explicit Stores(const Config& config)
       : slots_(config.slots.store),
         throttle_(config.throttle.store),
-        dispatch_(config.dispatch.store) {}
+        dispatch_(config.dispatch.store),
+        has_quota_cache_(config.gateway.cache == CacheChoice::redis) {}
 
   store::Backend of(StoreChoice choice) const;
 
   StoreChoice slots_;
   StoreChoice throttle_;
   StoreChoice dispatch_;
+  bool has_quota_cache_;
   std::unique_ptr<store::embedded::EmbeddedStore> embedded_;
   std::unique_ptr<store::postgres::PostgresStore> postgres_;
   std::unique_ptr<store::mariadb::MariadbStore> mariadb_;

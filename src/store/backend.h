@@ -18,6 +18,8 @@
 #include "store/payment_store.h"
 #include "store/policy_store.h"
 #include "store/queue_store.h"
+#include "store/quota_cache.h"
+#include "store/quota_ledger.h"
 #include "store/quota_store.h"
 #include "store/send_keys.h"
 #include "store/slot_config_store.h"
@@ -58,6 +60,8 @@ struct Backend {
   DeliveryStore* deliveries = nullptr;
   UsageExport* usage_export = nullptr;
   SendKeys* send_keys = nullptr;
+  QuotaLedger* quota_ledger = nullptr;  // only of a store that nodes share
+  QuotaCache* quota_cache = nullptr;    // only of one that may forget
 };
 
 }  // namespace penstock::store

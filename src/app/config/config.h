@@ -132,7 +132,9 @@ struct UsageExportConfig {
   std::filesystem::path ca_file;  // empty = the system's
   Millis interval{0};
 };
+
 enum class BusChoice : std::uint8_t { outbox, kafka };
+enum class CacheChoice : std::uint8_t { none, redis };
 
 // The gateway's messages wait in the queue of dispatch, in the store of dispatch.
 struct GatewayConfig {
@@ -142,6 +144,7 @@ struct GatewayConfig {
   int kafka_partitions = 0;
   std::string kafka_group;
   Millis kafka_publish_deadline{0};
+  CacheChoice cache = CacheChoice::none;
   core::MessageCost cost = core::MessageCost::message;
   Millis analytics_retention{0};
   UsageExportConfig usage_export;

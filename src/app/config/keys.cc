@@ -357,9 +357,12 @@ const std::array kOwnKeys{
     Key{"gateway.kafka.publish-deadline", duration(Seconds{1}, Seconds{30}), "PT5S",
         "A message that Kafka has not confirmed by then is answered with 503.", "",
         [](Config& c, const Value& v) { c.gateway.kafka_publish_deadline = millis(v); }},
-    Key{"gateway.cache", choice("none"), "none",
-        "What stands before the store of quotas.", "",
-        [](Config&, const Value&) {}},
+    Key{"gateway.cache", choice("none|redis"), "none",
+        "What stands before the store of quotas: `redis` is `store.redis`, before PostgreSQL and with "
+        "`gateway.bus: kafka`.", "",
+        [](Config& c, const Value& v) {
+          c.gateway.cache = text(v) == "redis" ? CacheChoice::redis : CacheChoice::none;
+        }},
     Key{"gateway.cost", choice("message|segments"), "message",
         "What a message counts: `message` is 1, `segments` the parts it is sent in.", "",
         [](Config& c, const Value& v) {

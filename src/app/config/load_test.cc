@@ -257,7 +257,7 @@ TEST(GoodConfigs, every_key_is_set_by_the_full_example) {
   ASSERT_TRUE(loaded) << loaded.error().front();
   std::size_t expected = 0;
   for (const Key& key : keys()) {
-    // Excluded by the tokens; one choice only.
+    // Excluded by the tokens, by the embedded store; one choice only.
     const bool fixed = key.path == "auth" || key.path == "throttle.mode" ||
                        key.path == "gateway.cache";
     const bool seen =

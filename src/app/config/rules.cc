@@ -291,6 +291,25 @@ void check_gateway(const Config& config, const Settings& settings, RuleFindings&
   }
 }
 
+// The first thing that is missing.
+void check_gateway_cache(const Config& config, const Settings& settings, RuleFindings& findings) {
+  if (config.gateway.cache != CacheChoice::redis) return;
+  constexpr std::string_view kCache = "gateway.cache";
+  if (std::get<std::string>(settings.at("gateway.bus").value) == "outbox") {
+    findings.problems.push_back(fmt::format(
+        "{} is redis, which needs gateway.bus: kafka; with the outbox a message and its count are "
+        "one write of the store, which a cache before it could not spare",
+        at(settings, kCache)));
+  } else if (config.gateway.store != StoreChoice::postgres) {
+    findings.problems.push_back(
+        fmt::format("{} is redis, which needs gateway.store: postgres to keep what counts",
+                    at(settings, kCache)));
+  } else if (!is_set(settings, "store.redis.url")) {
+    findings.problems.push_back(
+        fmt::format("{} is redis, which needs store.redis.url", at(settings, kCache)));
+  }
+}
+
 void check_mode(const Settings& settings, RuleFindings& findings) {
   constexpr std::string_view kMode = "throttle.mode";
   if (std::get<std::string>(settings.at(kMode).value) != "embedded") return;
@@ -370,6 +389,7 @@ RuleFindings validate(const Config& config, const Settings& settings) {
   check_engine(settings, "throttle.store", config.throttle.store, findings);
   check_engine(settings, "dispatch.store", config.dispatch.store, findings);
   check_gateway(config, settings, findings);
+  check_gateway_cache(config, settings, findings);
   check_retention(config, settings, findings);
   check_order(settings, findings, "http.body-bytes-max", "http.batch-body-bytes-max");
   check_order(settings, findings, "slots.batch-max", "slots.queue-max");

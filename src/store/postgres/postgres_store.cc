@@ -19,6 +19,7 @@
 #include "store/postgres/policies.h"
 #include "store/postgres/pool.h"
 #include "store/postgres/queue.h"
+#include "store/postgres/quota_leases.h"
 #include "store/postgres/quotas.h"
 #include "store/postgres/retention.h"
 #include "store/postgres/send_keys.h"
@@ -76,12 +77,20 @@ Pool::Settings pool_settings(const PostgresOptions& options) {
           .seed = random_seed()};
 }
 
+// A beat, and what somebody saw.
+Pool::Settings epoch_settings(const PostgresOptions& options) {
+  Pool::Settings settings = pool_settings(options);
+  settings.connections_max = 2;
+  return settings;
+}
+
 }  // namespace
 
 struct PostgresStore::Parts {
   Parts(const PostgresOptions& options, Log* log)
       : pool(connect_options(options), pool_settings(options), log),
         usage_pool(usage_options(options), pool_settings(options), log),
+        epoch_pool(connect_options(options), epoch_settings(options), log),
         slots(pool, options.deadline),
         life(pool, options.deadline),
         configs(pool, options.deadline),
@@ -100,10 +109,12 @@ struct PostgresStore::Parts {
         deliveries(pool, options.deadline),
         usage_export(pool, options.deadline),
         send_keys(pool, options.deadline),
+        quota_leases(pool, epoch_pool, options.deadline),
         health(pool, std::min(options.deadline, kHealthDeadline)) {}
 
   Pool pool;
   Pool usage_pool;
+  Pool epoch_pool;
   Slots slots;
   Life life;
   Configs configs;
@@ -123,6 +134,7 @@ struct PostgresStore::Parts {
   Deliveries deliveries;
   UsageExportRows usage_export;
   PostgresSendKeys send_keys;
+  QuotaLeases quota_leases;
   Health health;
   std::unique_ptr<Changes> changes;  // last: its thread uses the pool
 };
@@ -189,7 +201,8 @@ Backend PostgresStore::backend() noexcept {
           .quotas = &parts_->quotas,
           .deliveries = &parts_->deliveries,
           .usage_export = &parts_->usage_export,
-          .send_keys = &parts_->send_keys};
+          .send_keys = &parts_->send_keys,
+          .quota_ledger = &parts_->quota_leases};
 }
 
 }  // namespace penstock::store::postgres

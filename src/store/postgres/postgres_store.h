@@ -20,7 +20,7 @@ struct PostgresOptions {
   std::string url;            // libpq URI or keywords; TLS modes as libpq
   std::string password = {};  // empty = from the URL, PGPASSWORD or the pass file
   // Batches and reads in flight; one more listens for changes, and as many are opened for the usage
-  // of throttle keys once it is asked for.
+  // of throttle keys once it is asked for. Two more when there is a cache of quotas.
   std::size_t connections = 4;
   Millis deadline = Seconds{2};  // of every call, waiting for a connection included
   Millis limits_deadline{50};    // the same, of every call of LimitStore

@@ -6,6 +6,7 @@
 #include "store/redis/limits.h"
 #include "store/redis/nodes.h"
 #include "store/redis/policies.h"
+#include "store/redis/quotas.h"
 
 namespace penstock::store::redis {
 namespace {
@@ -76,16 +77,22 @@ Result<ClientOptions> client_options(const RedisOptions& options) {
 
 struct RedisStore::Parts {
   Parts(ClientOptions client_options, const RedisOptions& options, Log* log)
-      : client(std::move(client_options), log),
+      : quota_client(client_options, nullptr),
+        client(std::move(client_options), log),
         limits(client, options.key_prefix, options.deadline),
         policies(client, options.key_prefix),
         nodes(client, options.key_prefix),
+        quotas(quota_client, options.deadline),
         health(client, options.key_prefix) {}
 
+  // Of the gateway's cache alone, opened when it is used: it takes a call that fails for an outage,
+  // and reports those itself.
+  Client quota_client;
   Client client;
   Limits limits;
   Policies policies;
   Nodes nodes;
+  Quotas quotas;
   Health health;
 };
 
@@ -115,7 +122,8 @@ Backend RedisStore::backend() noexcept {
           .health = &parts_->health,
           .limits = &parts_->limits,
           .policies = &parts_->policies,
-          .nodes = &parts_->nodes};
+          .nodes = &parts_->nodes,
+          .quota_cache = &parts_->quotas};
 }
 
 }  // namespace penstock::store::redis

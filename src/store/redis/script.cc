@@ -9,9 +9,8 @@
 #include "base/check.h"
 
 namespace penstock::store::redis {
-namespace {
 
-std::string sha1(std::string_view text) {
+std::string digest_of(std::string_view text) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned size = 0;
   PENSTOCK_CHECK(EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha1(), nullptr) ==
@@ -25,13 +24,11 @@ std::string sha1(std::string_view text) {
   return out;
 }
 
-}  // namespace
-
 const Script& script(std::string_view name) noexcept {
   static const std::vector<Script> all = [] {
     std::vector<Script> scripts;
     for (const LuaFile& file : embedded_scripts()) {
-      scripts.push_back({.name = file.name, .text = file.text, .digest = sha1(file.text)});
+      scripts.push_back({.name = file.name, .text = file.text, .digest = digest_of(file.text)});
     }
     return scripts;
   }();

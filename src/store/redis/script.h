@@ -21,6 +21,9 @@ struct Script {
   std::string digest;  // SHA-1 in hexadecimal
 };
 
+// SHA-1 in hexadecimal: by this Redis knows a script of that text.
+std::string digest_of(std::string_view text);
+
 // One of embedded_scripts(); a name that is not there is our own bug. Lives for ever.
 const Script& script(std::string_view name) noexcept;
 

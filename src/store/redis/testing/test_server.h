@@ -50,16 +50,15 @@ class TestServer {
     ::close(to_child[0]);
     ::close(from_child[1]);
     input_ = to_child[1];
-    std::string line;
-    char byte = 0;
-    while (failed == 0 && ::read(from_child[0], &byte, 1) == 1 && byte != '\n') line += byte;
-    ::close(from_child[0]);
+    output_ = from_child[0];
+    const std::string line = failed == 0 ? read_line() : std::string();
     read_nodes(line);
     if (nodes_.empty()) problem_ = line.empty() ? "tools/testserver/run started no redis" : line;
   }
   TestServer(const TestServer&) = delete;
   TestServer& operator=(const TestServer&) = delete;
   ~TestServer() {
+    if (output_ >= 0) ::close(output_);
     if (input_ >= 0) ::close(input_);  // tells the fixture to end the server
     if (pid_ > 0) ::waitpid(pid_, nullptr, 0);
   }
@@ -72,6 +71,14 @@ class TestServer {
   static TestServer& cluster() {
     static TestServer server({"--cluster", "--set", "appendonly=no"});
     return server;
+  }
+
+  // kill -9; what it had on disk stays.
+  void kill() { command("kill\n"); }
+  // Returns when it answers again, on the same port.
+  void start() {
+    nodes_.clear();
+    read_nodes(command("start\n"));
   }
 
   const std::string& problem() const { return problem_; }  // empty = it runs
@@ -103,6 +110,17 @@ class TestServer {
   std::string cli(const std::string& words) const { return cli(port(), words); }
 
  private:
+  std::string read_line() {
+    std::string line;
+    char byte = 0;
+    while (::read(output_, &byte, 1) == 1 && byte != '\n') line += byte;
+    return line;
+  }
+  std::string command(std::string_view text) {
+    if (::write(input_, text.data(), text.size()) != static_cast<ssize_t>(text.size())) return {};
+    return read_line();
+  }
+
   // A cluster's line names its first node once more before the list of nodes.
   void read_nodes(std::string_view line) {
     if (const std::size_t list = line.find("\"nodes\": "); list != line.npos) {
@@ -120,6 +138,7 @@ class TestServer {
 
   pid_t pid_ = -1;
   int input_ = -1;
+  int output_ = -1;
   std::vector<Node> nodes_;
   std::string problem_;
 };

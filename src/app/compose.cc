@@ -112,8 +112,9 @@ class ComposedDaemon final : public Daemon {
     if (Result<void> served = payments_->serve(config_, dispatch_->service(), routes); !served) {
       return served;
     }
-    auto gateway = GatewayPart::start(config_, stores_->dispatch(), *dispatch_, clock_, log_,
-                                      metrics_, random_seed(), routes, checks);
+    auto gateway =
+        GatewayPart::start(config_, stores_->dispatch(), stores_->quota_cache(), *dispatch_, clock_,
+                           log_, metrics_, random_seed(), routes, checks);
     if (!gateway) return std::unexpected(gateway.error());
     gateway_ = std::move(*gateway);
     if (Result<void> exported = gateway_->start_export(

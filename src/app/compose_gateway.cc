@@ -100,8 +100,8 @@ void GatewayPart::add_checks(std::vector<front::ReadyCheck>& checks) {
 }
 
 Result<std::unique_ptr<GatewayPart>> GatewayPart::start(
-    const Config& config, const store::Backend& backend, DispatchPart& dispatch, const Clock& clock,
-    Log& log, runtime::Metrics& metrics, std::uint64_t seed, std::vector<front::Route>& routes,
+    const Config& config, const store::Backend& backend, store::QuotaCache* cache,
+    DispatchPart& dispatch, const Clock& clock, Log& log, runtime::Metrics& metrics, std::uint64_t seed, std::vector<front::Route>& routes,
     std::vector<front::ReadyCheck>& checks) {
   auto part = std::make_unique<GatewayPart>();
   const bool kafka = config.gateway.bus == BusChoice::kafka;
@@ -110,17 +110,24 @@ Result<std::unique_ptr<GatewayPart>> GatewayPart::start(
       return std::unexpected(std::move(connected.error()));
     }
   }
+  store::QuotaStore* quotas = backend.quotas;
+  if (cache != nullptr) {
+    part->gate_ = std::make_unique<store::cached::CachedGate>(
+        *backend.quota_ledger, *cache, store::cached::CacheOptions{}, seed, &log);
+    part->cached_ = std::make_unique<store::cached::CachedQuotas>(*backend.quotas, *part->gate_);
+    quotas = part->cached_.get();
+  }
   part->service_.emplace(
       options_of(config, seed),
       service::GatewayPorts{
-          .quotas = *backend.quotas,
+          .quotas = *quotas,
           .queue = *backend.queue,
           .types = *backend.item_types,
           .clock = clock,
           .wake = [&service = dispatch.service()] { service.wake(store::message_item_type()); },
           .context = wire::encode_message_context,
           .bus = part->bus_.get(),
-          .gate = backend.quotas,
+          .gate = quotas,
           .keys = backend.send_keys},
       log, metrics);
   front::add_gateway_routes(routes, *part->service_, sentences_of(config), clock);

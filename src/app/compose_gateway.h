@@ -23,6 +23,7 @@
 #include "service/gateway/usage_push.h"
 #include "sink/message_bus.h"
 #include "store/backend.h"
+#include "store/cached/cached_quotas.h"
 
 namespace penstock::app {
 
@@ -35,10 +36,10 @@ class GatewayPart {
   // the sinks.
   static WrapSink wrap_sink(Log& log);
 
-  // All but `config` must outlive this, and this the routes and the checks.
+  // All but `config` must outlive this, and this the routes and the checks. `cache`: null = none.
   static Result<std::unique_ptr<GatewayPart>> start(
-      const Config& config, const store::Backend& backend, DispatchPart& dispatch,
-      const Clock& clock, Log& log, runtime::Metrics& metrics, std::uint64_t seed,
+      const Config& config, const store::Backend& backend, store::QuotaCache* cache,
+      DispatchPart& dispatch, const Clock& clock, Log& log, runtime::Metrics& metrics, std::uint64_t seed,
       std::vector<front::Route>& routes, std::vector<front::ReadyCheck>& checks);
 
   // Hands usage on, when that is configured.
@@ -58,6 +59,8 @@ class GatewayPart {
   const runtime::SteadyWallClock steady_;
   std::unique_ptr<kafka::Producer> producer_;  // null = the bus is the outbox; so with the others
   std::unique_ptr<sink::MessageBus> bus_;
+  std::unique_ptr<store::cached::CachedGate> gate_;  // null = the store has no cache before it
+  std::unique_ptr<store::cached::CachedQuotas> cached_;
   std::optional<service::GatewayService> service_;
   std::unique_ptr<kafka::Consumer> consumer_;  // null = also: stopped
   std::unique_ptr<service::UsagePush> push_;   // null = usage goes nowhere

@@ -295,7 +295,7 @@ void check_gateway(const Config& config, const Settings& settings, RuleFindings&
 void check_gateway_cache(const Config& config, const Settings& settings, RuleFindings& findings) {
   if (config.gateway.cache != CacheChoice::redis) return;
   constexpr std::string_view kCache = "gateway.cache";
-  if (std::get<std::string>(settings.at("gateway.bus").value) == "outbox") {
+  if (config.gateway.bus == BusChoice::outbox) {
     findings.problems.push_back(fmt::format(
         "{} is redis, which needs gateway.bus: kafka; with the outbox a message and its count are "
         "one write of the store, which a cache before it could not spare",

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <string>
@@ -104,7 +105,7 @@ class UsagePushTest : public testing::Test {
           }
           return answer_.value_or(BulkAnswer{});
         },
-        clock_, log_, metrics_);
+        clock_, log_, metrics_.emplace_back());
   }
 
   template <class Condition>
@@ -130,7 +131,7 @@ class UsagePushTest : public testing::Test {
   SettableClock clock_;
   int null_ = ::dup(2);
   Log log_{clock_, null_, LogLevel::off, LogFormat::text};
-  runtime::Metrics metrics_;
+  std::deque<runtime::Metrics> metrics_;  // one for each life of a daemon
   FakeStore store_;
   std::vector<Row> received_;                 // guarded by store_.mutex
   int requests_ = 0;                          // the same

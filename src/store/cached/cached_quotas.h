@@ -17,6 +17,14 @@ class CachedQuotas final : public QuotaStore {
   Result<std::optional<Quota>> find(UserId user) override;
   Result<bool> remove(UserId user) override;
 
+  std::vector<Result<Charged>> charge(std::span<const Charge> charges,
+                                      std::optional<Instant> now) override {
+    return gate_.charge(charges, now);
+  }
+  Result<void> give_back(std::span<const GiveBack> charges) override {
+    return gate_.give_back(charges);
+  }
+
   std::vector<Result<Sent>> send(std::span<const Send> sends, std::optional<Instant> now) override {
     return store_.send(sends, now);
   }

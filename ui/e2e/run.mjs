@@ -1,9 +1,10 @@
 // Usage: node e2e/run.mjs SCENARIO URL [ARGUMENT]
 import * as scenarios from "./scenarios.mjs";
 import { looks } from "./looks.mjs";
+import { reference } from "./reference.mjs";
 
 const [name, url, argument] = process.argv.slice(2);
-const scenario = { ...scenarios, looks }[name];
+const scenario = { ...scenarios, looks, reference }[name];
 if (!scenario) {
   console.error(`no scenario ${name}`);
   process.exit(2);

@@ -52,6 +52,24 @@ class Page:
     def __init__(self, document: dict):
         self.document = document
         self.schemas = document["components"]["schemas"]
+        self.asked = set()  # names of the schemas that requests are made of
+        for item in document["paths"].values():
+            for operation in item.values():
+                self.collect(operation.get("requestBody", {}))
+
+    def collect(self, value) -> None:
+        if isinstance(value, list):
+            for each in value:
+                self.collect(each)
+        if not isinstance(value, dict):
+            return
+        name = str(value.get("$ref", "")).rsplit("/", 1)[-1]
+        if name in self.schemas and name not in self.asked:
+            self.asked.add(name)
+            self.collect(self.schemas[name])
+        for key, each in value.items():
+            if key != "examples":
+                self.collect(each)
 
     def resolve(self, value: dict) -> dict:
         while "$ref" in value:
@@ -113,13 +131,21 @@ class Page:
             said.append(f"default <code>{text(json.dumps(schema['default']))}</code>")
         return "; ".join(said)
 
-    def fields(self, schema: dict, depth: int = 0) -> str:
+    def notes(self, said: str, schema: dict) -> str:
+        bounds = self.bounds(schema)
+        return " ".join(filter(None, [inline(said), f'<span class="quiet">{bounds}</span>' if bounds else ""]))
+
+    def fields(self, schema: dict, asked: bool, depth: int = 0) -> str:
+        """`asked`: of a request. There it matters what must be given, in an answer what may be missing."""
         schema = self.resolve(self.unwrapped(schema)[0])
         rows = ""
         for name, each in schema.get("properties", {}).items():
-            must = ' <span class="must">required</span>' if name in schema.get("required", []) else ""
-            notes = [inline(each["description"])] if "description" in each else []
-            notes += [self.bounds(each)] if self.bounds(each) else []
+            needed = name in schema.get("required", [])
+            must = ""
+            if asked and needed:
+                must = ' <span class="must">required</span>'
+            elif not asked and not needed:
+                must = ' <span class="quiet">optional</span>'
             inner = self.unwrapped(each)[0]
             if inner.get("type") == "array":
                 inner = inner["items"]
@@ -127,9 +153,9 @@ class Page:
             own = self.unwrapped(own)[0]
             style = ["", "sub", "sub sub2"][min(depth, 2)]
             rows += (f'<tr class="{style}"><th scope="row"><code>{text(name)}</code>{must}</th>'
-                     f'<td>{self.kind(each)}</td><td>{"; ".join(notes)}</td></tr>')
+                     f'<td>{self.kind(each)}</td><td>{self.notes(each.get("description", ""), each)}</td></tr>')
             if depth < DEPTH_MAX and own.get("properties"):
-                rows += self.fields(own, depth + 1)
+                rows += self.fields(own, asked, depth + 1)
         return rows
 
     def table(self, rows: str) -> str:
@@ -145,7 +171,7 @@ class Page:
                 continue  # of all; the introduction tells
             must = ' <span class="must">required</span>' if each.get("required") else ""
             schema = each["schema"]
-            notes = "; ".join(filter(None, [inline(each.get("description", "")), self.bounds(schema)]))
+            notes = self.notes(each.get("description", ""), schema)
             rows += (f'<tr><th scope="row"><code>{text(each["name"])}</code> <span class="quiet">{each["in"]}</span>{must}</th>'
                      f"<td>{self.kind(schema)}</td><td>{notes}</td></tr>")
         return f"<h4>Parameters</h4>{self.table(rows)}" if rows else ""
@@ -163,7 +189,7 @@ class Page:
         media = ", ".join(f"<code>{each}</code>" for each in content)
         limit = LIMITS[operation["x-body"]]
         return (f'<h4>Body</h4><p class="quiet">{media}{", " + limit if limit else ""}</p>'
-                + (f"<p>{note}</p>" if note else "") + self.table(self.fields(whole)))
+                + (f"<p>{note}</p>" if note else "") + self.table(self.fields(whole, asked=True)))
 
     def answers(self, operation: dict) -> str:
         usual, rows = [], ""
@@ -276,7 +302,7 @@ class Page:
         out = ""
         for name, schema in sorted(self.schemas.items()):
             said = paragraphs(schema["description"]) if "description" in schema else ""
-            inner = self.table(self.fields(schema))
+            inner = self.table(self.fields(schema, name in self.asked))
             if not inner:
                 detail = "; ".join(filter(None, [self.kind(schema), self.bounds(schema)]))
                 pattern = f"<br><code>{text(schema['pattern'])}</code>" if "pattern" in schema else ""

@@ -28,7 +28,7 @@ class Call:
     def name(self):
         return f"{self.operation_id}/{self.example['name']}"
 
-    def send(self, daemon, before: dict) -> None:
+    def send(self, daemon, before: dict, more_headers: dict) -> None:
         path = self.path
         for key, value in self.example.get("path", {}).items():
             if isinstance(value, dict):
@@ -36,7 +36,7 @@ class Call:
             path = path.replace("{" + key + "}", urllib.parse.quote(str(value), safe=""))
         if self.example.get("query"):
             path += "?" + urllib.parse.urlencode(self.example["query"], quote_via=urllib.parse.quote)
-        body, headers = None, {"X-Request-Id": REQUEST_ID, **self.example.get("headers", {})}
+        body, headers = None, {"X-Request-Id": REQUEST_ID, **more_headers, **self.example.get("headers", {})}
         if "body" in self.example:
             body, headers["Content-Type"] = json.dumps(self.example["body"]), "application/json"
         elif "text" in self.example:
@@ -66,7 +66,7 @@ class Call:
         return self.answer.json() if kind == "application/json" and self.method != "HEAD" else None
 
 
-def run(daemon, document, steps) -> list[Call]:
+def run(daemon, document, steps, headers=None) -> list[Call]:
     """All examples in their order, but for the endless ones."""
     calls, before = [], {}
     for step in steps:
@@ -74,7 +74,7 @@ def run(daemon, document, steps) -> list[Call]:
         if document["paths"][path][method.lower()].get("x-stream"):
             continue
         call = Call(method, path, operation_id, example)
-        call.send(daemon, before)
+        call.send(daemon, before, headers or {})
         before[operation_id, example["name"]] = call
         calls.append(call)
     return calls

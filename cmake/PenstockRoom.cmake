@@ -97,6 +97,8 @@ function(penstock_script_tests)
       test_kafka_intake
       test_kafka_sink
       test_library
+      test_openapi
+      test_openapi_fuzz
       test_payment_worker
       test_payments
       test_payments_guide

@@ -133,8 +133,10 @@ class ComposedDaemon final : public Daemon {
     intake_ = std::move(*intake);
     feed_.emplace(metrics_, checks, clock_);
     front::add_console_routes(routes, front::console_files());
+    front::add_file_routes(routes, front::openapi_files());
     front::add_event_routes(routes, *feed_);
     front::add_system_routes(routes, std::move(checks), metrics_);
+    front::add_route_table(routes);
     auto server = front::HttpServer::start(config_.http, std::move(routes), clock_, log_, metrics_);
     if (!server) return std::unexpected(server.error());
     server_ = std::move(*server);

@@ -61,8 +61,8 @@ Result<core::ItemCall> decode_item_call(JsonValue value, const ItemType& type,
     call.id = std::move(*other);
   }
   if (is_reserved(call.id)) return invalid_field("itemId", "this word is reserved");
-  if (const JsonValue slot = value.find("slot"); slot && !slot.is_null()) {
-    call.slot = decode_slot(slot, fields);
+  if (const std::optional<JsonValue> slot = fields.optional_object("slot")) {
+    call.slot = decode_slot(*slot, fields);
     if (type.str().size() + 1 + call.id.str().size() > kIdBytesMax) {
       fields.problem("itemId", "with a slot, itemType:itemId must fit into 128 characters");
     }

@@ -206,9 +206,10 @@ Result<core::ItemTypeSettings> decode_item_type(JsonValue value,
   take_duration(fields, "retryBackoffMs", settings.retry_backoff);
   take_duration(fields, "retryBackoffMaxMs", settings.retry_backoff_max);
   take_duration(fields, "maxPauseSecs", settings.max_pause);
+  const std::optional<JsonValue> sink = fields.optional_object("sink");
   if (fields.error()) return std::unexpected(*fields.error());
-  if (const JsonValue sink = value.find("sink"); sink && !sink.is_null()) {
-    Result<core::SinkSettings> decoded = decode_sink(sink, base.sink);
+  if (sink) {
+    Result<core::SinkSettings> decoded = decode_sink(*sink, base.sink);
     if (!decoded) return std::unexpected(std::move(decoded.error()));
     settings.sink = std::move(*decoded);
   }

@@ -50,6 +50,13 @@ TEST(ItemTypeJson, has_the_defaults_of_the_contract) {
   EXPECT_EQ(settings->max_per_second, std::nullopt);
 }
 
+TEST(ItemTypeJson, names_a_sink_that_is_no_object) {
+  const Result<ItemTypeSettings> settings = decode(R"({"sink":"http"})");
+  ASSERT_FALSE(settings);
+  EXPECT_EQ(settings.error().field, "sink");
+  EXPECT_EQ(settings.error().what, "sink: must be an object, not a string");
+}
+
 TEST(ItemTypeJson, counts_secrets_for_people) {
   const std::string text = encode(*decode(kFull), Secrets::counted);
   EXPECT_EQ(text.find("0123456789abcdef"), std::string::npos);

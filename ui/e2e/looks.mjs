@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { check, open, until, withPage } from "./browser.mjs";
 
 const VIEWS = ["overview", "timeline", "policies", "slot-configs", "keys", "dispatch", "payments", "messages"];
-const CONTRAST = 4.5;
+export const CONTRAST = 4.5;
 
 /** Texts of the page whose colour is too near to what is behind them. */
-function tooPale(least) {
+export function tooPale(least) {
   const parse = (text) => (text.match(/[\d.]+/g) ?? []).map(Number);
   const luminance = ([r, g, b]) => {
     const [x, y, z] = [r, g, b].map((v) => (v / 255 <= 0.03928 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4));

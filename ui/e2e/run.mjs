@@ -2,9 +2,10 @@
 import * as domains from "./domains.mjs";
 import * as scenarios from "./scenarios.mjs";
 import { looks } from "./looks.mjs";
+import { reference } from "./reference.mjs";
 
 const [name, url, argument] = process.argv.slice(2);
-const scenario = { ...scenarios, ...domains, looks }[name];
+const scenario = { ...scenarios, ...domains, looks, reference }[name];
 if (!scenario) {
   console.error(`no scenario ${name}`);
   process.exit(2);

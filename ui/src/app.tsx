@@ -171,6 +171,7 @@ export function App() {
                 {each.title}
               </a>
             ))}
+            <a href="/docs">API reference</a>
           </nav>
           <main id="content" tabIndex={-1}>
             <h1>{view.title}</h1>

@@ -106,6 +106,14 @@ Response not_built() {
           .header_lines = std::string(kSecurityLines) + "Cache-Control: no-store\r\n"};
 }
 
+void add_route(std::vector<Route>& routes, std::string_view pattern, Handler handler) {
+  routes.push_back({Method::get, pattern, Access::everyone, BodyLimit::none, std::move(handler)});
+}
+
+Handler server_of(const ConsoleFile& file) {
+  return [&file](const Request& request, Reply&& reply) { reply(serve(file, request)); };
+}
+
 }  // namespace
 
 Coding coding_for(std::string_view accept_encoding, const ConsoleFile& file) noexcept {
@@ -115,20 +123,17 @@ Coding coding_for(std::string_view accept_encoding, const ConsoleFile& file) noe
 }
 
 void add_console_routes(std::vector<Route>& routes, std::span<const ConsoleFile> files) {
-  const auto add = [&](std::string_view pattern, Handler handler) {
-    routes.push_back({Method::get, pattern, Access::everyone, BodyLimit::none, std::move(handler)});
-  };
-  const auto find = [files](std::string_view path) {
-    return std::ranges::find(files, path, &ConsoleFile::path);
-  };
-  const auto index = find("/index.html");
+  const auto index = std::ranges::find(files, "/index.html", &ConsoleFile::path);
   if (index == files.end()) {
-    return add("/", [](const Request&, Reply&& reply) { reply(not_built()); });
+    return add_route(routes, "/", [](const Request&, Reply&& reply) { reply(not_built()); });
   }
   for (const ConsoleFile& file : files) {
-    const std::string_view pattern = &file == &*index ? "/" : file.path;
-    add(pattern, [&file](const Request& request, Reply&& reply) { reply(serve(file, request)); });
+    add_route(routes, &file == &*index ? "/" : file.path, server_of(file));
   }
+}
+
+void add_file_routes(std::vector<Route>& routes, std::span<const ConsoleFile> files) {
+  for (const ConsoleFile& file : files) add_route(routes, file.path, server_of(file));
 }
 
 }  // namespace penstock::front

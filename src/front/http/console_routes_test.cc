@@ -85,5 +85,24 @@ TEST(ConsoleRoutes, say_how_to_build_the_page_when_there_is_none) {
   EXPECT_THAT(page.header_lines, HasSubstr("default-src 'none'"));
 }
 
+TEST(FileRoutes, give_each_file_at_its_path_under_the_same_policy) {
+  static constexpr std::array kPages = {
+      ConsoleFile{"/docs", "text/html; charset=utf-8", "\"d1\"", "<p>", "gz", "br"},
+      ConsoleFile{"/openapi.json", "application/json", "\"o1\"", "{}", "", ""},
+  };
+  std::vector<Route> routes;
+  add_file_routes(routes, kPages);
+  ASSERT_EQ(routes.size(), 2U);
+  EXPECT_EQ(routes[1].pattern, "/openapi.json");
+  EXPECT_EQ(routes[1].access, Access::everyone);
+  Response answer;
+  routes[1].handler({}, [&](Response&& response) { answer = std::move(response); });
+  EXPECT_EQ(answer.body, "{}");
+  EXPECT_EQ(answer.content_type, "application/json");
+  EXPECT_THAT(answer.header_lines, HasSubstr("default-src 'none'; script-src 'self'"));
+  EXPECT_THAT(answer.header_lines, HasSubstr("ETag: W/\"o1\"\r\n"));
+  EXPECT_THAT(answer.header_lines, HasSubstr("Cache-Control: no-cache\r\n"));
+}
+
 }  // namespace
 }  // namespace penstock::front

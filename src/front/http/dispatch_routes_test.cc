@@ -95,7 +95,7 @@ TEST_F(DispatchRoutesTest, refuse_what_is_malformed) {
       {R"({"itemId":"a"})", "scheduledTime"},
       {item("a", R"("slot":{"config":"c"})"), "scheduledTime"},
       {R"({"itemId":"a","scheduledTime":"tomorrow"})", "scheduledTime"},
-      {R"({"itemId":"a","slot":"c"})", ""},
+      {R"({"itemId":"a","slot":"c"})", "slot"},
       {R"({"itemId":"a","slot":{"config":"no space"}})", "slot.config"},
   };
   for (const auto& [body, field] : bad) {

@@ -67,12 +67,16 @@ enum class Access : std::uint8_t {
   admin,     // the admin token, when one is set
 };
 
+std::string_view to_string(Access access) noexcept;
+
 enum class BodyLimit : std::uint8_t {
   none,    // a small body (up to kUnusedBodyBytesMax) is read and dropped
   single,  // HttpLimits::body_bytes
   batch,   // HttpLimits::batch_body_bytes
   item,    // HttpLimits::item_body_bytes
 };
+std::string_view to_string(BodyLimit limit) noexcept;
+
 // Bodies nobody asked for: clients that send `{}` along with every call are let through.
 inline constexpr std::size_t kUnusedBodyBytesMax = 64 * 1024;
 

@@ -36,6 +36,21 @@ Response scrape(const runtime::Metrics& metrics) {
           .content_type = "text/plain; version=0.0.4; charset=utf-8"};
 }
 
+std::string encode_routes(const std::vector<Route>& routes) {
+  wire::JsonWriter out(routes.size() * 96 + 16);
+  out.begin_array();
+  for (const Route& route : routes) {
+    out.begin_object()
+        .member("method", to_string(route.method))
+        .member("path", route.pattern)
+        .member("access", to_string(route.access))
+        .member("body", to_string(route.body))
+        .end_object();
+  }
+  out.end_array();
+  return std::move(out).take();
+}
+
 }  // namespace
 
 void add_system_routes(std::vector<Route>& routes, std::vector<ReadyCheck> checks,
@@ -49,6 +64,13 @@ void add_system_routes(std::vector<Route>& routes, std::vector<ReadyCheck> check
   add("/health/ready", [checks = std::move(checks)] { return ready(checks); });
   add("/metrics", [&metrics] { return scrape(metrics); });
   add("/q/metrics", [&metrics] { return scrape(metrics); });
+}
+
+void add_route_table(std::vector<Route>& routes) {
+  routes.push_back({Method::get, "/admin/routes", Access::admin, BodyLimit::none, {}});
+  routes.back().handler = [table = encode_routes(routes)](const Request&, Reply&& reply) {
+    reply({.status = 200, .body = table});
+  };
 }
 
 }  // namespace penstock::front

@@ -1,4 +1,4 @@
-// Health and metrics: what an orchestrator and a scraper ask.
+// Health and metrics: what an orchestrator and a scraper ask. And what there is to ask.
 #pragma once
 
 #include <functional>
@@ -23,5 +23,9 @@ struct ReadyCheck {
 // /health/live, /health/ready, /metrics, /q/metrics. `metrics` must outlive the routes.
 void add_system_routes(std::vector<Route>& routes, std::vector<ReadyCheck> checks,
                        const runtime::Metrics& metrics);
+
+// `GET /admin/routes`: the table as it is by now, itself included; so add it last. Tests hold the
+// description of the API against it.
+void add_route_table(std::vector<Route>& routes);
 
 }  // namespace penstock::front

@@ -98,5 +98,17 @@ TEST_F(SystemRoutesTest, tell_the_metrics_under_both_names) {
   }
 }
 
+TEST(RouteTable, lists_all_routes_and_itself) {
+  std::vector<Route> routes;
+  routes.push_back({Method::del, "/x/{id}", Access::api, BodyLimit::batch, {}});
+  add_route_table(routes);
+  EXPECT_EQ(routes.back().access, Access::admin);
+  Response answer;
+  routes.back().handler({}, [&](Response&& response) { answer = std::move(response); });
+  EXPECT_EQ(answer.body,
+            R"([{"method":"DELETE","path":"/x/{id}","access":"api","body":"batch"},)"
+            R"({"method":"GET","path":"/admin/routes","access":"admin","body":"none"}])");
+}
+
 }  // namespace
 }  // namespace penstock::front

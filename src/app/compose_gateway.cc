@@ -101,8 +101,8 @@ void GatewayPart::add_checks(std::vector<front::ReadyCheck>& checks) {
 
 Result<std::unique_ptr<GatewayPart>> GatewayPart::start(
     const Config& config, const store::Backend& backend, store::QuotaCache* cache,
-    DispatchPart& dispatch, const Clock& clock, Log& log, runtime::Metrics& metrics, std::uint64_t seed, std::vector<front::Route>& routes,
-    std::vector<front::ReadyCheck>& checks) {
+    DispatchPart& dispatch, const Clock& clock, Log& log, runtime::Metrics& metrics,
+    std::uint64_t seed, std::vector<front::Route>& routes, std::vector<front::ReadyCheck>& checks) {
   auto part = std::make_unique<GatewayPart>();
   const bool kafka = config.gateway.bus == BusChoice::kafka;
   if (kafka) {

@@ -39,8 +39,9 @@ class GatewayPart {
   // All but `config` must outlive this, and this the routes and the checks. `cache`: null = none.
   static Result<std::unique_ptr<GatewayPart>> start(
       const Config& config, const store::Backend& backend, store::QuotaCache* cache,
-      DispatchPart& dispatch, const Clock& clock, Log& log, runtime::Metrics& metrics, std::uint64_t seed,
-      std::vector<front::Route>& routes, std::vector<front::ReadyCheck>& checks);
+      DispatchPart& dispatch, const Clock& clock, Log& log, runtime::Metrics& metrics,
+      std::uint64_t seed, std::vector<front::Route>& routes,
+      std::vector<front::ReadyCheck>& checks);
 
   // Hands usage on, when that is configured.
   Result<void> start_export(const UsageExportConfig& config, Millis retention,

@@ -258,8 +258,8 @@ TEST(GoodConfigs, every_key_is_set_by_the_full_example) {
   std::size_t expected = 0;
   for (const Key& key : keys()) {
     // Excluded by the tokens, by the embedded store; one choice only.
-    const bool fixed = key.path == "auth" || key.path == "throttle.mode" ||
-                       key.path == "gateway.cache";
+    const bool fixed =
+        key.path == "auth" || key.path == "throttle.mode" || key.path == "gateway.cache";
     const bool seen =
         std::ranges::any_of(loaded->changed, [&](const Setting& s) { return s.key == &key; });
     EXPECT_EQ(seen, !fixed) << key.path;

@@ -72,7 +72,8 @@ void Dispatcher::run() {
     if (orders.claim > 0) claim(orders.claim, now);
     if (!orders.settle.empty()) settle(std::move(orders.settle));
     Instant look_again = std::min(orders.look_again, now + kLookMax);
-    // Its provider reports whenever it does: the session stands while there is nothing to send, too.
+    // Its provider reports whenever it does: the session stands while there is nothing to send,
+    // too.
     if (!stopping && settings.sink.type == core::SinkType::smpp && board_.holds_lease(now)) sink();
     if (!stopping) send_all(look_again);
     forget_idle_sinks();

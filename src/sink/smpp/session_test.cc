@@ -174,7 +174,7 @@ TEST(SmppSession, messages_from_the_provider_are_answered_by_whoever_keeps_them)
   SmppSession session = bound();
   std::string bytes;
   wire::append_smpp_message(bytes, {.command = SmppCommand::deliver_sm, .status = 0, .sequence = 9},
-                      {.esm_class = 4, .text = "id:1 stat:DELIVRD"});
+                            {.esm_class = 4, .text = "id:1 stat:DELIVRD"});
   bytes += plain(SmppCommand::deliver_sm, 10);  // without its body
   session.on_bytes(bytes, kStart);
   const auto delivered = session.take_delivered();

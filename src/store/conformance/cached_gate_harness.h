@@ -1,5 +1,6 @@
 // What the suites of QuotaGate share. A gate instantiates CachedGateSuite,
-// CachedGateDifferentialSuite and QuotaGateConcurrencySuite (quota_gate_suite.h) with a GateSubject.
+// CachedGateDifferentialSuite and QuotaGateConcurrencySuite (quota_gate_suite.h) with a
+// GateSubject.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -14,7 +14,8 @@ class QuotaLeases final : public QuotaLedger {
   QuotaLeases(Pool& pool, Pool& epoch_pool, Millis deadline)
       : pool_(pool), epoch_pool_(epoch_pool), deadline_(deadline) {}
 
-  Result<std::vector<QuotaLease>> lease(std::int64_t epoch, std::span<const QuotaLeaseRequest> requests,
+  Result<std::vector<QuotaLease>> lease(std::int64_t epoch,
+                                        std::span<const QuotaLeaseRequest> requests,
                                         const LeaseSize& size, std::optional<Instant> now) override;
   Result<void> return_lease(std::int64_t epoch, const QuotaLease& lease) override;
   Result<void> flow_back(std::int64_t epoch, std::span<const CountSeen> counts) override;

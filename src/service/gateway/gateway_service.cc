@@ -228,7 +228,7 @@ void GatewayService::export_usage(Instant from, Instant to, std::optional<store:
           return fail(ErrorKind::unavailable, "this store cannot show the usage of all users");
         }
         if (!after) {  // once for all pages
-          if (Result<void> flushed = usage_.flush(); !flushed) {
+          if (Result<void> flushed = tally_.usage().flush(); !flushed) {
             return std::unexpected(std::move(flushed.error()));
           }
         }

@@ -126,6 +126,12 @@ class UsagePushTest : public testing::Test {
     wait([&] { return store_.turns >= from + looks; });
   }
 
+  // Until it has asked for the time so often from now on: once or more in every look.
+  void look_at_the_clock(int times) const {
+    const int from = clock_.asked;
+    while (clock_.asked < from + times) std::this_thread::yield();
+  }
+
   using Row = std::tuple<int, int, std::int64_t>;
 
   SettableClock clock_;
@@ -195,9 +201,9 @@ TEST_F(UsagePushTest, repeats_what_was_not_taken_and_stays_where_it_is) {
       Error{.kind = ErrorKind::overloaded, .what = "429", .retry_after = Seconds{30}}));
   const auto running = push();
   wait([&] { return requests_ == 1; });
+  look_at_the_clock(5);             // by then it has decided how long to wait
   clock_.set(kNoon + Seconds{39});  // longer than its own pause, shorter than asked for
-  const int looked = clock_.asked;
-  while (clock_.asked < looked + 5) std::this_thread::yield();
+  look_at_the_clock(5);
   {
     const std::lock_guard lock(store_.mutex);
     EXPECT_EQ(requests_, 1);
@@ -206,6 +212,7 @@ TEST_F(UsagePushTest, repeats_what_was_not_taken_and_stays_where_it_is) {
   }
   clock_.set(kNoon + Seconds{41});
   wait([&] { return requests_ == 2; });
+  look_at_the_clock(5);
   {
     const std::lock_guard lock(store_.mutex);
     EXPECT_FALSE(store_.done_to);

@@ -85,7 +85,9 @@ TEST_P(QueueSuite, tries_again_after_the_given_time_until_retries_are_used_up) {
     EXPECT_TRUE(settle(1, "a", Outcome::failed, now, "error " + std::to_string(attempt),
                        now + Seconds{10}, 3));
     now += Seconds{10};
-    if (attempt < 3) EXPECT_EQ(view("a").due, now);
+    if (attempt < 3) {
+      EXPECT_EQ(view("a").due, now);
+    }
   }
   const ItemView dead = view("a");
   EXPECT_EQ(dead.state, ItemState::dead);

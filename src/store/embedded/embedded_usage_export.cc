@@ -18,8 +18,8 @@ namespace {
 
 using Minutes = std::map<UsageMark, UsageCounts>;
 
-// Rows of [from, to) behind `after`, at most `limit`; whether there are more.
-Result<bool> read_rows(const Engine::View& view, const rocksdb::Snapshot* moment, Instant from,
+// Rows of [from, to) behind `after`, at most `limit`.
+Result<void> read_rows(const Engine::View& view, const rocksdb::Snapshot* moment, Instant from,
                        Instant to, const std::optional<UsageMark>& after, std::size_t limit,
                        Minutes& minutes) {
   rocksdb::ReadOptions options;
@@ -31,7 +31,7 @@ Result<bool> read_rows(const Engine::View& view, const rocksdb::Snapshot* moment
     if (!place) return std::unexpected(view.in_folder(place.error()));
     const UsageMark mark{.minute = place->minute, .user = place->user};
     if (after && mark <= *after) continue;
-    if (minutes.size() == limit) return true;
+    if (minutes.size() == limit) return {};
     std::string value;
     const rocksdb::Status status = view.db().Get(options, view.family(Family::gateway_log),
                                                  usage_key(place->user, place->minute), &value);
@@ -40,14 +40,12 @@ Result<bool> read_rows(const Engine::View& view, const rocksdb::Snapshot* moment
     if (!counts) return std::unexpected(view.in_folder(counts.error()));
     minutes.emplace(mark, *counts);
   }
-  if (Result<void> read = rows.status(); !read) return std::unexpected(std::move(read.error()));
-  return false;
+  return rows.status();
 }
 
-// What quotas still hold of [from, to) behind `after`, up to `last`.
+// Adds what quotas still hold of [from, to) behind `after`; of all, the first `limit` stay.
 Result<void> read_running(const Engine::View& view, const rocksdb::Snapshot* moment, Instant from,
-                          Instant to, const std::optional<UsageMark>& after,
-                          const std::optional<UsageMark>& last, std::size_t limit,
+                          Instant to, const std::optional<UsageMark>& after, std::size_t limit,
                           Minutes& minutes) {
   Cursor quotas(view, Family::gateway_quota, {}, {}, moment);
   for (; quotas.valid(); quotas.next()) {
@@ -56,8 +54,8 @@ Result<void> read_running(const Engine::View& view, const rocksdb::Snapshot* mom
     const Result<QuotaRecord> record = decode_quota(quotas.value());
     if (!record) return std::unexpected(view.in_folder(record.error()));
     const UsageMark mark{.minute = record->minute, .user = *user};
-    const bool asked = record->sent > 0 && mark.minute >= from && mark.minute < to &&
-                       (!after || mark > *after) && (!last || mark <= *last);
+    const bool asked =
+        record->sent > 0 && mark.minute >= from && mark.minute < to && (!after || mark > *after);
     if (!asked) continue;
     minutes[mark].sent += record->sent;
     if (minutes.size() > limit) minutes.erase(std::prev(minutes.end()));
@@ -76,15 +74,9 @@ Result<std::vector<UserMinute>> EmbeddedUsageExport::page(Instant from, Instant 
   rocksdb::ManagedSnapshot moment(&view->db());
   const Instant first = minute_of(from);
   Minutes minutes;
-  const Result<bool> more = read_rows(*view, moment.snapshot(), first, to, after, limit, minutes);
-  if (!more) return std::unexpected(more.error());
-  const std::optional<UsageMark> last =
-      *more && !minutes.empty() ? std::optional(std::prev(minutes.end())->first) : std::nullopt;
-  if (Result<void> read =
-          read_running(*view, moment.snapshot(), first, to, after, last, limit, minutes);
-      !read) {
-    return std::unexpected(std::move(read.error()));
-  }
+  Result<void> read = read_rows(*view, moment.snapshot(), first, to, after, limit, minutes);
+  if (read) read = read_running(*view, moment.snapshot(), first, to, after, limit, minutes);
+  if (!read) return std::unexpected(std::move(read.error()));
   std::vector<UserMinute> out;
   out.reserve(minutes.size());
   for (const auto& [mark, counts] : minutes) {

@@ -23,7 +23,7 @@ using penstock::core::PlacementQuery;
 using penstock::core::WindowIndex;
 
 constexpr std::int64_t kFullWindows = 100'000;  // the goal's "behind 100,000 full ones"
-constexpr Millis kWindowSize{4'000};            // the seed's usual window
+constexpr Millis kWindowSize{4'000};            // the predecessor's usual window
 constexpr std::int64_t kMaxPerWindow = 100;
 constexpr WindowIndex kFirstWindow = 440'000'000;  // a 4-second window of the year 2025
 constexpr std::size_t kInputs = 4'096;             // drawn ahead: chance is not what we measure

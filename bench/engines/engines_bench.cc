@@ -1,7 +1,7 @@
 // Checks per second on MariaDB and PostgreSQL: batches of 64 on our store, and in the same run the
-// seed's way, one transaction per check (SELECT … FOR UPDATE, decide, UPDATE, COMMIT) by 16 clients
+// predecessor's way, one transaction per check (SELECT … FOR UPDATE, decide, UPDATE, COMMIT) by 16 clients
 // on connections of their own. On 1,000 keys and on one hot key. Every server waits for the disk at
-// a commit; the ratio `…_async` lets the seed's clients on PostgreSQL not wait either, as our usage
+// a commit; the ratio `…_async` lets the predecessor's clients on PostgreSQL not wait either, as our usage
 // does not.
 #include <cstdio>
 #include <memory>
@@ -26,7 +26,7 @@ std::int64_t now_ms() { return to_epoch_millis(runtime::SystemClock().now()); }
 const char* name_of(std::uint64_t keys) { return keys == 1 ? "hot_key" : "1000_keys"; }
 
 void print(const char* engine, std::uint64_t keys, double ours, double seed) {
-  std::printf("%s %s: %.0f checks/s in batches of %zu, the seed's way %.0f\n", engine,
+  std::printf("%s %s: %.0f checks/s in batches of %zu, the predecessor's way %.0f\n", engine,
               name_of(keys), ours, kBatch, seed);
   std::printf("ratio engines_%s_%s_vs_seed %.1f goal 8\n", engine, name_of(keys), ours / seed);
   std::printf("ratio engines_%s_%s_per_10k %.1f goal 1\n", engine, name_of(keys), ours / 10'000);
@@ -104,7 +104,7 @@ int run_postgres() {
     options.durable = false;
     const double async = measure_pg_seed(options, keys);
     print("postgres", keys, ours, seed);
-    std::printf("the seed's way without waiting for the disk: %.0f\n", async);
+    std::printf("the predecessor's way without waiting for the disk: %.0f\n", async);
     std::printf("ratio engines_postgres_%s_vs_seed_async %.1f goal 1\n", name_of(keys),
                 ours / async);
   }

@@ -69,7 +69,7 @@ inline int decide_batch(store::LimitStore& limits, std::uint64_t keys, Rng& rng)
   return static_cast<int>(kBatch);
 }
 
-// The seed's decision: refill by the time that has passed, then take one token.
+// The predecessor's decision: refill by the time that has passed, then take one token.
 struct SeedBucket {
   std::int64_t tokens;
   std::int64_t last_refill_ms;

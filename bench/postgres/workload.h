@@ -34,7 +34,7 @@ using store::postgres::SqlFile;
 
 inline constexpr std::size_t kBatch = 256;    // the goal's batch
 inline constexpr std::int64_t kPlaces = 100;  // per window, as the goal's density test
-inline constexpr Millis kWindow{4'000};       // the seeds' usual window
+inline constexpr Millis kWindow{4'000};       // the predecessors' usual window
 inline constexpr std::int64_t kStartMs = 1'900'000'000'000;  // the instant that everybody asks for
 inline const runtime::Deadline kPatient{std::chrono::hours{1}};
 

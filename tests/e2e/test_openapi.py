@@ -254,7 +254,7 @@ READERS = {
     "payment_rules.cc": ["PaymentRuleCall", "PaymentConditionCall"],
     "gateway.cc": ["QuotaCall", "SendCall"],
 }
-NAME_READ = re.compile(r'(?:(?:required|optional)_\w+(?:<\w+>)?\(|find\(|read_iban\(|take_\w+\(fields, (?:value, )?)"(\w+)"')
+NAME_READ = re.compile(r'(?:(?:required|optional)_\w+(?:<\w+>)?\(|find\(|read_iban\(|take_\w+\(fields, (?:value, |object, )?)"(\w+)"')
 
 
 def names_read(file):

@@ -250,7 +250,7 @@ const std::array kOwnKeys{
         "on that engine. When not set: PostgreSQL if `store.postgres.url` is set, else the embedded "
         "store.", "",
         [](Config& c, const Value& v) { c.throttle.store = store_of(text(v)); }},
-    // The seed's budget for a decision is a few milliseconds; beyond ten seconds clients have gone.
+    // The predecessor's budget for a decision is a few milliseconds; beyond ten seconds clients have gone.
     Key{"throttle.deadline", duration(Millis{5}, Seconds{10}), "PT0.05S",
         "A decision that the shared engine has not made by then is made as the policy's "
         "`onStoreFailure` says.", "",

@@ -192,7 +192,7 @@ std::string encode_message(const service::MessageView& view) {
   const bool sent = view.item.state == core::ItemState::dispatched && view.item.dispatched;
   sent ? out.value(*view.item.dispatched) : out.null();
   out.key("nextTryAt");
-  const bool waits = view.item.state == core::ItemState::ready;
+  const bool waits = !view.on_bus && view.item.state == core::ItemState::ready;
   waits ? out.value(view.item.due) : out.null();
   out.key("lastError");
   view.item.last_error.empty() ? out.null() : out.value(view.item.last_error);

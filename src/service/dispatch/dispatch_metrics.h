@@ -1,4 +1,4 @@
-// What one item type counts. Names are the seed's where it has one.
+// What one item type counts. Names are the predecessor's where it has one.
 #pragma once
 
 #include "base/ids.h"

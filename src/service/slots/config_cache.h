@@ -20,7 +20,7 @@ namespace penstock::service {
 
 class ConfigCache {
  public:
-  static constexpr Millis kTtl = Seconds{5};  // the seeds' value
+  static constexpr Millis kTtl = Seconds{5};  // the predecessors' value
   // About 300 bytes each: 3 MB at most. Past it the cache starts over, which costs one look-up
   // each.
   static constexpr std::size_t kNamesMax = 10'000;

@@ -22,7 +22,7 @@ namespace penstock::service {
 
 class PolicyCache {
  public:
-  static constexpr Millis kTtl = Seconds{5};              // the seed's upper value
+  static constexpr Millis kTtl = Seconds{5};              // the predecessor's upper value
   static constexpr Millis kRefreshInterval = Seconds{2};  // leaves most of the TTL for a slow store
 
   // `store` must outlive the cache. `fallback` holds for keys without a policy.

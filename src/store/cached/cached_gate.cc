@@ -221,6 +221,22 @@ bool CachedGate::charge_past_cache(Batch& batch) {
   return progress;
 }
 
+Result<void> CachedGate::look_at(core::UserId user, std::int64_t window) {
+  if (std::optional<EpochMember::Use> use = member_.use()) {
+    // Nothing is given back: the answer is the count.
+    const GiveBack nothing{.user = user, .cost = 0, .window = window};
+    const Result<std::vector<CacheCount>> counts = cache_.give_back(use->key(), {&nothing, 1});
+    if (!counts) {
+      const std::int64_t epoch = use->key().epoch;
+      use.reset();
+      member_.lose(epoch, counts.error());
+    } else if (const CacheCount& count = counts->front(); count.there) {
+      use->saw({.user = user, .window = window, .count = count.count, .version = count.version});
+    }
+  }
+  return member_.flush();
+}
+
 Result<void> CachedGate::give_back(std::span<const GiveBack> charges) {
   std::map<std::pair<core::UserId, std::int64_t>, std::int64_t> sums;
   for (const GiveBack& back : charges) sums[{back.user, back.window}] += back.cost;

@@ -26,6 +26,10 @@ class CachedGate final : public QuotaGate {
   // When the cache fails meanwhile, what was not given back stays counted.
   Result<void> give_back(std::span<const GiveBack> charges) override;
 
+  // What all nodes have charged to this user so far is in the ledger when it returns. When the
+  // cache fails meanwhile, only what nodes have written down.
+  Result<void> look_at(core::UserId user, std::int64_t window);
+
   EpochMember& member() noexcept { return member_; }
 
  private:

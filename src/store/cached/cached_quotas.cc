@@ -19,8 +19,11 @@ Result<Quota> CachedQuotas::put(UserId user, const QuotaRule& rule, std::optiona
 }
 
 Result<std::optional<Quota>> CachedQuotas::find(UserId user) {
-  if (Result<void> written = gate_.member().flush(); !written) {
-    return std::unexpected(std::move(written.error()));
+  Result<std::optional<Quota>> found = store_.find(user);
+  if (!found || !*found) return found;
+  const std::int64_t window = (*found)->refreshed.time_since_epoch().count();
+  if (Result<void> seen = gate_.look_at(user, window); !seen) {
+    return std::unexpected(std::move(seen.error()));
   }
   return store_.find(user);
 }

@@ -1,6 +1,5 @@
 // QuotaStore with a cache beside it: a config that is changed is out of the cache before the answer
-// leaves, and counts are those of this node at once, of others within CacheOptions::flow_back.
-// Everything else is the store's. Thread-safe.
+// leaves, and a count that is shown is the cache's. Everything else is the store's. Thread-safe.
 #pragma once
 
 #include "store/cached/cached_gate.h"

@@ -317,6 +317,7 @@ TEST_F(CacheFaults, a_config_changed_during_an_outage_is_not_undone_by_the_old_e
   node.put(kUser, 60);
   EXPECT_EQ(charge_some(node, kUser, 10), 10);
   proxy.set(TcpProxy::Mode::refuse);
+  while (proxy.open() > 0) std::this_thread::yield();
   node.put(kUser, 5);
   EXPECT_EQ(charge_some(node, kUser, 2), 2);
   EXPECT_EQ(redis_.cli(std::string("HGET ") + kEntry + " rateLimit"), "60") << "it is still there";

@@ -50,11 +50,11 @@ struct SinkSettings {
   std::string task_queue;
   // Kafka
   std::string topic;
+  // SMPP, with `timeout` and `concurrency`
+  SmppSettings smpp;
   // Extension (sink/extension.h)
   std::string extension;  // its name
   std::string options;    // its own settings, a JSON object as it came; empty = none
-  // SMPP, with `timeout` and `concurrency`
-  SmppSettings smpp;
 
   friend bool operator==(const SinkSettings&, const SinkSettings&) = default;
 };

@@ -38,10 +38,11 @@ class QueueModel final : public QueueStore, public LeaseStore {
       if (key.first != request.type) continue;
       if (is_claimable(item, request, moment)) candidates.push_back(&item);
     }
-    std::ranges::sort(candidates, {}, [](const Item* i) { return std::pair(i->due, i->view.id); });
+    std::ranges::sort(candidates, {},
+                      [](const Item* i) { return std::pair(i->view.due, i->view.id); });
     for (Item* item : candidates) {
-      if (item->due > moment + request.early || claim.items.size() == request.limit) {
-        claim.next_due = item->due;
+      if (item->view.due > moment + request.early || claim.items.size() == request.limit) {
+        claim.next_due = item->view.due;
         break;
       }
       take(*item, request, moment, claim);
@@ -82,7 +83,7 @@ class QueueModel final : public QueueStore, public LeaseStore {
       if (key.first != type) continue;
       ++summary.counts[static_cast<std::size_t>(item.view.state)];
       if (item.view.state != ItemState::ready) continue;
-      summary.oldest_due = std::min(summary.oldest_due.value_or(item.due), item.due);
+      summary.oldest_due = std::min(summary.oldest_due.value_or(item.view.due), item.view.due);
     }
     return summary;
   }
@@ -151,7 +152,6 @@ class QueueModel final : public QueueStore, public LeaseStore {
  private:
   struct Item {
     ItemView view;
-    Instant due{};
     Instant settled{};
     FencingToken token = 0;
     std::string context;
@@ -175,8 +175,8 @@ class QueueModel final : public QueueStore, public LeaseStore {
     const auto [place, fresh] = items_.try_emplace({item.type, item.id});
     Item& held = place->second;
     if (fresh) {
-      held.view = {.type = item.type, .id = item.id, .scheduled = item.due, .created = now};
-      held.due = item.due;
+      held.view = {
+          .type = item.type, .id = item.id, .scheduled = item.due, .created = now, .due = item.due};
       held.context = item.context;
       held.digest = item.digest;
       note(held, "ENQUEUED", std::nullopt, now, {}, {});
@@ -232,7 +232,7 @@ class QueueModel final : public QueueStore, public LeaseStore {
       view.last_error = each.detail.substr(0, kDetailBytesMax);
     }
     if (view.state == ItemState::dispatched) view.dispatched = now;
-    if (view.state == ItemState::ready) item.due = std::max(view.scheduled, each.not_before);
+    if (view.state == ItemState::ready) view.due = std::max(view.scheduled, each.not_before);
     if (core::is_settled(view.state)) item.settled = now;
     note(item, settle_action(each.outcome, view.state), ItemState::claimed, now, each.batch_id,
          each.detail.substr(0, kDetailBytesMax));
@@ -259,7 +259,7 @@ class QueueModel final : public QueueStore, public LeaseStore {
     item.settled = now;
     if (to == ItemState::ready) {
       item.view.retry_count = 0;
-      item.due = now;
+      item.view.due = now;
     }
     note(item, std::move(action), from, now, {}, {});
     return item.view;

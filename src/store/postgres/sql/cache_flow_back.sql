@@ -1,4 +1,4 @@
--- Caller: QuotaLedger::flow_back. Index: gateway_lease_pkey. Locks: the leases, ascending. $1 the epoch; of each
+-- Caller: QuotaLedger::flow_back. Index: gateway_lease_pkey. Locks: the leases, ascending. $1 the epoch, of each
 -- user, once: its window, the count, the number of the change that made it, and how long ago it was read.
 WITH seen AS (
   SELECT * FROM unnest($2::integer[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])

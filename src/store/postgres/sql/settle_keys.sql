@@ -1,5 +1,5 @@
 -- Caller: SendKeys::settle. Index: gateway_claim_pkey, gateway_key_pkey. Locks: the claims that are still
--- their callers', ascending by user and key; the keys that are accepted. $5 null = database clock. $4 is the
+-- their callers', ascending by user and key, and the keys that are accepted. $5 null = database clock. $4 is the
 -- end as KeyEnd numbers it. Answers the places of those that were their callers'.
 WITH mine AS MATERIALIZED (
   SELECT c.user_id, c.key, c.message_id, c.digest, n.ending, n.place

@@ -111,8 +111,7 @@ TEST(GatewayAnswers, a_message_shows_how_far_it_is) {
   view.item.last_error = "HTTP 500";
   EXPECT_THAT(encode_message(view),
               HasSubstr(R"("sentAt":null,"nextTryAt":"2023-11-14T22:13:20.000Z",)"
-                        R"("lastError":"HTTP 500","delivery":null
-})"));
+                        R"("lastError":"HTTP 500","delivery":null})"));
   view.item.state = core::ItemState::dispatched;
   view.item.dispatched = kNow;
   view.delivery = core::Delivery{.state = core::DeliveryState::delivered,

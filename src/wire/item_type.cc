@@ -103,10 +103,11 @@ Result<core::SinkSettings> decode_sink(JsonValue value, const core::SinkSettings
   take_text(fields, "workflowType", sink.workflow_type);
   take_text(fields, "taskQueue", sink.task_queue);
   take_text(fields, "topic", sink.topic);
-  if (sink.type == SinkType::smpp) take_smpp(fields, value, sink.smpp);
-  if (sink.type == SinkType::extension) {
-    if (const auto options = fields.optional_object("settings")) sink.options = options->raw();
-  }
+  // What another kind has is looked at all the same, and forgotten: a mistake is a mistake.
+  core::SmppSettings of_another;
+  take_smpp(fields, value, sink.type == SinkType::smpp ? sink.smpp : of_another);
+  const std::optional<JsonValue> options = fields.optional_object("settings");
+  if (options && sink.type == SinkType::extension) sink.options = options->raw();
   if (!fields.error()) return sink;
   Error error = *fields.error();
   if (!error.field.empty()) {

@@ -145,6 +145,8 @@ TEST(ItemTypeJson, names_the_field_at_fault) {
       {R"({"sink":{"type":"4x"}})", "sink.type"},
       {R"({"sink":{"type":""}})", "sink.type"},
       {R"({"sink":{"type":"fax","settings":[]}})", "sink.settings"},
+      {R"({"sink":{"type":"log","settings":[]}})", "sink.settings"},
+      {R"({"sink":{"type":"log","host":5}})", "sink.host"},
       {R"({"sink":{"type":"fax","timeoutMs":0}})", "sink.timeoutMs"},
       {R"({"sink":{"type":"fax","secrets":[""]}})", "sink.secrets"},
       {R"({"sink":{"type":"http"}})", "sink.url"},

@@ -270,8 +270,9 @@ def test_every_field_that_a_reader_knows_is_described_and_the_reverse():
         known = names_read(ROOT / "src" / "wire" / file)
         assert known == described, f"{file}: read but not described {known - described}, the reverse {described - known}"
     every = set().union(*(schemas[name]["properties"] for name in requests))
+    answers_of_others = {"bulk.cc"}  # read as a client
     for file in [*(ROOT / "src" / "wire").glob("*.cc"), *(ROOT / "src" / "front" / "http").glob("*.cc")]:
-        if file.name not in READERS and not file.name.endswith("_test.cc"):
+        if file.name not in {*READERS, *answers_of_others} and not file.name.endswith("_test.cc"):
             assert names_read(file) <= every, f"{file.name} reads {names_read(file) - every}"
 
 
@@ -286,9 +287,9 @@ def test_every_query_parameter_that_is_read_is_described_and_the_reverse(daemon)
             if each["in"] != "query":
                 continue
             described.add(each["name"])
-            others = [other["name"] for other in operation["parameters"]
+            others = [f"{other['name']}={other['schema'].get('const', 1)}" for other in operation["parameters"]
                       if other["in"] == "query" and other.get("required") and other is not each]
-            query = "&".join([*(f"{other}=1" for other in others), each["name"] + "=%zz"])
+            query = "&".join([*others, each["name"] + "=%zz"])
             answer = daemon.request(method, f"{filled(path, operation)}?{query}")
             assert answer.status == 400, (path, each["name"])
             if method != "HEAD":

@@ -10,6 +10,7 @@ export interface ChartLine {
   color: string; // a custom property of the style sheet: --line-1
   values: (number | null)[];
   dashed?: boolean;
+  off?: boolean; // until its name in the legend is pressed: it would dwarf the others
 }
 
 function style(name: string): string {
@@ -17,12 +18,22 @@ function style(name: string): string {
 }
 
 const HEIGHT = 180;
+const SYNC = "page"; // one pointer over all charts of a view
 
-export function Chart(props: { label: string; times: number[]; range: number; lines: ChartLine[]; format: (value: number) => string; theme: string }) {
+export function Chart(props: {
+  label: string;
+  times: number[];
+  range: number;
+  lines: ChartLine[];
+  format: (value: number) => string;
+  unit?: string; // said in the legend; the axis has no room for it
+  theme: string;
+}) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>();
   const format = useRef(props.format);
   format.current = props.format;
+  const unit = props.unit ? ` ${props.unit}` : "";
   const range = useRef(props.range);
   range.current = props.range;
 
@@ -36,7 +47,7 @@ export function Chart(props: { label: string; times: number[]; range: number; li
       {
         width: Math.max(element.clientWidth, 200),
         height: HEIGHT,
-        cursor: { y: false },
+        cursor: { y: false, sync: { key: SYNC } },
         legend: { live: true },
         scales: { x: { time: true, range: (_u, _min, max) => [max - range.current / 1000, max] }, y: { range: (_u, _min, max) => [0, max > 0 ? max * 1.1 : 1] } },
         axes: [
@@ -47,6 +58,7 @@ export function Chart(props: { label: string; times: number[]; range: number; li
           { label: "at", value: (u, at) => clock((at ?? u.data[0][u.data[0].length - 1] ?? 0) * 1000) },
           ...props.lines.map((line) => ({
             label: line.label,
+            show: !line.off,
             stroke: style(line.color),
             width: 1.75,
             dash: line.dashed ? [5, 4] : undefined,
@@ -54,7 +66,10 @@ export function Chart(props: { label: string; times: number[]; range: number; li
             // A value without neighbours makes no line: it is shown as a dot.
             points: { show: true, size: 5, filter: (u: uPlot, series: number) => lonely(u.data[series] as (number | null)[]) },
             // Without a pointer over the chart, what is now.
-            value: (u: uPlot, value: number | null, series: number, at: number | null) => show(at === null ? latest(u.data[series] as (number | null)[]) : value),
+            value: (u: uPlot, value: number | null, series: number, at: number | null) => {
+              const shown = show(at === null ? latest(u.data[series] as (number | null)[]) : value);
+              return shown === "–" ? shown : shown + unit;
+            },
           })),
         ],
       },
@@ -69,11 +84,16 @@ export function Chart(props: { label: string; times: number[]; range: number; li
       chart.destroy();
       plot.current = undefined;
     };
-  }, [props.theme, props.lines.length]);
+  }, [props.theme, props.lines.map((line) => line.label).join()]);
 
   useEffect(() => {
     plot.current?.setData([props.times, ...props.lines.map((line) => line.values)] as uPlot.AlignedData);
   });
 
-  return <div class="chart" ref={box} role="img" aria-label={props.label} />;
+  // What the lines end with is all of them that can be read out.
+  const ends = props.lines.filter((line) => !line.off).map((line) => {
+    const value = latest(line.values);
+    return `${line.label} ${value === null ? "none" : props.format(value) + unit}`;
+  });
+  return <div class="chart" ref={box} role="img" aria-label={`${props.label}: ${ends.join(", ")}`} />;
 }

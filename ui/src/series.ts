@@ -41,6 +41,13 @@ export function keep(rows: Row[], row: Row): void {
   if (old > 0) rows.splice(0, old);
 }
 
+/** What was known, then what the daemon tells: one that was restarted has forgotten its hour, the page need not. */
+export function joined(known: Row[], told: Row[]): Row[] {
+  if (told.length === 0) return known;
+  const oldest = told[told.length - 1].t - HOUR;
+  return [...known.filter((row) => row.t < told[0].t && row.t >= oldest), ...told];
+}
+
 /** Growth per second between neighbouring rows; null across a restart, where totals fall. */
 export function rate(rows: Row[], column: number): (number | null)[] {
   return rows.map((row, i) => {

@@ -49,7 +49,7 @@ export async function policy(url) {
     await open(page, url, "keys");
     await page.getByRole("button", { name: "user:1" }).click();
     await page.getByText("LIMITED").waitFor();
-    await page.getByText("0 tokens of 4 tokens").waitFor();
+    await page.getByText("0 of 4 tokens").waitFor();
   });
 }
 

@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { clock } from "./format";
-import { latest, lonely } from "./series";
+import { current, GAP, lonely } from "./series";
 
 export interface ChartLine {
   label: string;
@@ -17,7 +17,39 @@ function style(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
-const HEIGHT = 180;
+/** Times of day, without seconds where they say nothing. */
+function times(ticks: number[]): string[] {
+  const whole = ticks.every((at) => at % 60 === 0);
+  return ticks.map((at) => clock(at * 1000).slice(0, whole ? 5 : 8));
+}
+
+/** Of the stretches without a value, in pixels, those that are too long to draw a line over. */
+function wideGaps(chart: uPlot, _series: number, _from: number, _to: number, gaps: uPlot.Series.Gaps): uPlot.Series.Gaps {
+  const { min, max } = chart.scales.x;
+  const wide = (GAP * chart.bbox.width) / Math.max(1, (max ?? 0) - (min ?? 0));
+  return gaps.filter(([from, to]) => to - from > wide);
+}
+
+/** A line is shown and hidden by its name in the legend: by keyboard, too. */
+function makeLegendButtons(chart: uPlot): void {
+  chart.root.querySelectorAll<HTMLElement>(".u-legend .u-series").forEach((row, series) => {
+    const name = row.querySelector("th");
+    if (!name || series === 0) return;
+    name.tabIndex = 0;
+    name.setAttribute("role", "button");
+    const say = () => name.setAttribute("aria-pressed", String(chart.series[series].show));
+    name.addEventListener("click", () => queueMicrotask(say));
+    name.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      chart.setSeries(series, { show: !chart.series[series].show });
+      say();
+    });
+    say();
+  });
+}
+
+const HEIGHT = 164;
 const SYNC = "page"; // one pointer over all charts of a view
 
 export function Chart(props: {
@@ -51,7 +83,7 @@ export function Chart(props: {
         legend: { live: true },
         scales: { x: { time: true, range: (_u, _min, max) => [max - range.current / 1000, max] }, y: { range: (_u, _min, max) => [0, max > 0 ? max * 1.1 : 1] } },
         axes: [
-          { stroke: ink, grid, ticks: grid, font: "11px system-ui", space: 70, values: (_u, ticks) => ticks.map((at) => clock(at * 1000)) },
+          { stroke: ink, grid, ticks: grid, font: "11px system-ui", size: 34, space: 60, values: (_u, ticks) => times(ticks) },
           { stroke: ink, grid, ticks: grid, font: "11px system-ui", size: 64, values: (_u, ticks) => ticks.map(show) },
         ],
         series: [
@@ -62,12 +94,12 @@ export function Chart(props: {
             stroke: style(line.color),
             width: 1.75,
             dash: line.dashed ? [5, 4] : undefined,
-            spanGaps: true,
+            gaps: wideGaps,
             // A value without neighbours makes no line: it is shown as a dot.
-            points: { show: true, size: 5, filter: (u: uPlot, series: number) => lonely(u.data[series] as (number | null)[]) },
+            points: { show: true, size: 5, filter: (u: uPlot, series: number) => lonely(u.data[series] as (number | null)[], u.data[0] as number[]) },
             // Without a pointer over the chart, what is now.
             value: (u: uPlot, value: number | null, series: number, at: number | null) => {
-              const shown = show(at === null ? latest(u.data[series] as (number | null)[]) : value);
+              const shown = show(at === null ? current(u.data[series] as (number | null)[], u.data[0] as number[]) : value);
               return shown === "–" ? shown : shown + unit;
             },
           })),
@@ -77,6 +109,8 @@ export function Chart(props: {
       element,
     );
     plot.current = chart;
+    makeLegendButtons(chart);
+    chart.root.querySelector(".u-wrap")?.setAttribute("role", "img");
     const resize = new ResizeObserver(() => chart.setSize({ width: Math.max(element.clientWidth, 200), height: HEIGHT }));
     resize.observe(element);
     return () => {
@@ -86,14 +120,16 @@ export function Chart(props: {
     };
   }, [props.theme, props.lines.map((line) => line.label).join()]);
 
-  useEffect(() => {
-    plot.current?.setData([props.times, ...props.lines.map((line) => line.values)] as uPlot.AlignedData);
-  });
-
-  // What the lines end with is all of them that can be read out.
+  // What the lines end with is all of them that can be read out. Beside the picture, the legend is for buttons.
   const ends = props.lines.filter((line) => !line.off).map((line) => {
-    const value = latest(line.values);
+    const value = current(line.values, props.times);
     return `${line.label} ${value === null ? "none" : props.format(value) + unit}`;
   });
-  return <div class="chart" ref={box} role="img" aria-label={`${props.label}: ${ends.join(", ")}`} />;
+  const label = `${props.label}: ${ends.join(", ")}`;
+  useEffect(() => {
+    plot.current?.setData([props.times, ...props.lines.map((line) => line.values)] as uPlot.AlignedData);
+    plot.current?.root.querySelector(".u-wrap")?.setAttribute("aria-label", label);
+  });
+
+  return <div class="chart" ref={box} />;
 }

@@ -88,3 +88,9 @@ export function zone(at: Date = new Date()): string {
   const name = Intl.DateTimeFormat().resolvedOptions().timeZone;
   return !name || name === "UTC" ? offset : `${name}, ${offset}`;
 }
+
+/** An amount as the API gives it, a decimal in a string, with its thousands apart: 1,234,567.50. */
+export function amount(text: string): string {
+  const [whole, part] = text.split(".");
+  return whole.replace(/\B(?=(\d{3})+$)/g, ",") + (part === undefined ? "" : `.${part}`);
+}

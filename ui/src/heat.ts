@@ -45,7 +45,7 @@ export function fills(windows: WindowUse[], size: number, span: Span, width: num
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400].map((s) => s * 1000);
 
 /** A step of round times that leaves `room` pixels between two labels. */
-export function tickStep(span: Span, width: number, room = 90): number {
+export function tickStep(span: Span, width: number, room = 60): number {
   const least = ((span.to - span.from) * room) / width;
   return STEPS.find((step) => step >= least) ?? STEPS[STEPS.length - 1];
 }
@@ -116,6 +116,7 @@ export interface Palette {
   ink: string;
   line: string;
   now: string;
+  halo: string; // around it, so that it is seen on every colour
   preview: string;
 }
 

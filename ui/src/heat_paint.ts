@@ -17,7 +17,8 @@ function palette(): Palette {
     full: of("--heat-4"),
     ink: of("--ink-soft"),
     line: of("--line"),
-    now: of("--accent"),
+    now: of("--ink"),
+    halo: of("--panel"),
     preview: of("--line-5"),
   };
 }
@@ -60,6 +61,8 @@ export function paint(canvas: HTMLCanvasElement, windows: WindowUse[], size: num
     if (x(at) > 20 && x(at) < width - 20) draw.fillText(label, x(at), base + 17);
   }
   if (now > span.from && now < span.to) {
+    draw.fillStyle = colors.halo;
+    draw.fillRect(x(now) - 2, 0, 4, base);
     draw.fillStyle = colors.now;
     draw.fillRect(x(now) - 1, 0, 2, base);
   }

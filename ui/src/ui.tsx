@@ -64,7 +64,7 @@ export function FindForm(props: { label: string; action: string; value: string; 
   useEffect(() => setText(props.value), [props.value]);
   return (
     <form
-      class="line"
+      class="line find"
       onSubmit={(event) => {
         event.preventDefault();
         props.onFind(text);

@@ -15,7 +15,7 @@ interface DeadItem {
 }
 
 const DEAD = 3; // its place among the depths
-const PAGE = 100;
+const PAGE = 25;
 
 function DeadList(props: { type: string; depth: number; onPick: (id: string) => void }) {
   const first = `/api/v1/dispatch/${segment(props.type)}?status=DEAD&limit=${PAGE}`;

@@ -4,6 +4,7 @@ import { get, patch, segment } from "../api";
 import { Confirm, HistoryDialog, type Past } from "../dialogs";
 import { changes } from "../diff";
 import { count, instant, number, perSecond, seconds } from "../format";
+import { paceOf, SLIDER_MAX, sliderOf } from "../pace";
 import { usePlace } from "../place";
 import { daemonNow, typeRate, useLive } from "../stream";
 import { Badge, NumberInput, Problem, Switch, useLoad } from "../ui";
@@ -27,12 +28,7 @@ interface Summary {
   leaseHolder: string | null;
 }
 
-export const STATES = ["READY", "CLAIMED", "DISPATCHED", "DEAD", "CANCELLED"];
-const PACE_MAX = 10_000; // per second, of the slider; a higher pace is typed
-
-/** The slider is logarithmic: 1 to 10,000 a second over 0 to 400. */
-export const paceOf = (place: number) => Math.max(1, Math.round(10 ** (place / 100)));
-export const placeOf = (pace: number) => Math.round(100 * Math.log10(Math.max(1, Math.min(pace || 1, PACE_MAX))));
+const STATES = ["READY", "CLAIMED", "DISPATCHED", "DEAD", "CANCELLED"];
 
 function PaceEditor(props: { type: ItemType; onSaved: () => void }) {
   const now = props.type.maxPerSecond ?? null;
@@ -43,7 +39,7 @@ function PaceEditor(props: { type: ItemType; onSaved: () => void }) {
     <div class="pace">
       <label>
         <span class="field-label">Pace: {now === null ? "unpaced" : perSecond(now)}</span>
-        <input type="range" min={0} max={400} value={placeOf(draft)} aria-label={`Pace of ${name}`} aria-valuetext={perSecond(draft)} onInput={(e) => setDraft(paceOf(Number(e.currentTarget.value)))} />
+        <input type="range" min={0} max={SLIDER_MAX} value={sliderOf(draft)} aria-label={`Pace of ${name}`} aria-valuetext={perSecond(draft)} onInput={(e) => setDraft(paceOf(Number(e.currentTarget.value)))} />
       </label>
       <label class="pace-number">
         <NumberInput min={1} value={draft} label={`Pace of ${name}, items per second`} onValue={setDraft} />
@@ -124,7 +120,6 @@ export function TypeCard(props: { type: ItemType; onChanged: () => void }) {
         <Badge kind={type.enabled ? "good" : "bad"}>{type.enabled ? "dispatching" : "stopped"}</Badge>
         {sample?.paused && <Badge kind="warn">paused by its sink{summary.value?.pausedUntil && ` until ${instant(summary.value.pausedUntil)}`}</Badge>}
         <span class="spacer" />
-        <span class="quiet mono">{sinkOf(type.sink)}</span>
         <button type="button" onClick={() => setOpen("history")}>
           History
         </button>
@@ -150,7 +145,9 @@ export function TypeCard(props: { type: ItemType; onChanged: () => void }) {
           <span class="tile-note">{drainNote(type, summary.value)}</span>
         </div>
       </div>
-      <p class="quiet">{waitingSince(summary.value)}</p>
+      <p class="quiet">
+        To <span class="mono">{sinkOf(type.sink)}</span>. {waitingSince(summary.value)}
+      </p>
       <PaceEditor type={type} onSaved={props.onChanged} key={`${type.version}`} />
       {open === "history" && <HistoryDialog name={name} load={() => loadPast(name)} onClose={close} />}
       {open === "switch" && (

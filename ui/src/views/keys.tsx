@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { get, post, segment } from "../api";
 import { Confirm } from "../dialogs";
-import { count, seconds } from "../format";
+import { count, number, seconds } from "../format";
 import { go, usePlace } from "../place";
 import { column, useLive } from "../stream";
 import { Badge, Empty, FindForm, Loading, Panel, Problem, useLoad } from "../ui";
@@ -53,7 +53,7 @@ function KeyCard(props: { name: string }) {
       <dl class="facts">
         <dt>Remaining</dt>
         <dd>
-          {count(state.currentTokens, "token")} of {count(state.capacity, "token")}
+          {number(state.currentTokens)} of {count(state.capacity, "token")}
         </dd>
         <dt>Full again in</dt>
         <dd>{seconds(peek.resetAfterMs / 1000)}</dd>

@@ -4,7 +4,7 @@ import type { ViewProps } from "../app";
 import { get, list } from "../api";
 import { Chart, type ChartLine } from "../chart";
 import { count, number, perSecond, seconds } from "../format";
-import { latest, level, mean, rate } from "../series";
+import { current, level, mean, rate } from "../series";
 import { hashOf } from "../place";
 import { column, type TypeSample, typeGrowth, typeRate, useLive } from "../stream";
 import { Badge, Empty, Panel, useLoad } from "../ui";
@@ -52,11 +52,13 @@ function SinkRow(props: { type: TypeSample; settings: ItemType | undefined }) {
         {type.type}
       </a>
       <span class="spacer" />
-      <span class="quiet">
-        {perSecond(rate)}
-        {settings?.maxPerSecond ? ` of ${perSecond(settings.maxPerSecond)}` : ", unpaced"} · {count(lately, "failure")} in the last minute, {number(type.failed)} since start
-      </span>
+      <span class="quiet">{settings?.maxPerSecond ? `${perSecond(rate)} of ${perSecond(settings.maxPerSecond)}` : `${perSecond(rate)}, unpaced`}</span>
       <Badge kind={kind}>{state}</Badge>
+      {type.failed > 0 && (
+        <span class="why quiet">
+          {count(lately, "failure")} in the last minute, {number(type.failed)} since the daemon started
+        </span>
+      )}
     </li>
   );
 }
@@ -87,7 +89,7 @@ export function OverviewView({ theme }: ViewProps) {
   const rows = live.rows.slice(Math.max(start, 0));
   const times = rows.map((row) => row.t / 1000);
   const rates = (name: string) => rate(rows, column(name));
-  const now = (values: (number | null)[]) => latest(values) ?? 0;
+  const now = (values: (number | null)[]) => current(values, times) ?? 0;
 
   const allowed = rates("allowed");
   const denied = rates("denied");
@@ -114,15 +116,11 @@ export function OverviewView({ theme }: ViewProps) {
     <>
       <div class="tiles">
         <Tile label="Decisions" value={perSecond(now(allowed) + now(denied))} note={`${perSecond(now(denied))} denied`} />
-        <Tile label="Slots assigned" value={perSecond(now(assigned))} note={latest(delay) === null ? "no delay to tell of" : `mean delay ${seconds(now(delay))}`} />
+        <Tile label="Slots assigned" value={perSecond(now(assigned))} note={current(delay, times) === null ? "none lately" : `mean delay ${seconds(now(delay))}`} />
         <Tile label="Dispatched" value={perSecond(now(dispatched))} note={pace.note} />
-        <Tile label="Waiting" value={count(now(depth("READY")), "item")} note={`${count(now(depth("DEAD")), "dead letter")}`} bad={now(depth("DEAD")) > 0} />
+        <Tile label="Waiting" value={count(now(depth("READY")), "item")} note={`${number(now(depth("CLAIMED")))} more being handed over`} />
+        <Tile label="Dead letters" value={count(now(depth("DEAD")), "item")} note={now(depth("DEAD")) > 0 ? "redrive them in Dispatch" : "none"} bad={now(depth("DEAD")) > 0} />
         <Tile label="Errors" value={perSecond(errorRate)} note="all kinds" bad={errorRate > 0} />
-        <Tile
-          label="Daemon"
-          value={status.value ? `v${status.value.version}` : "–"}
-          note={status.value ? `${status.value.store} store · up ${seconds(status.value.uptimeSeconds)}` : undefined}
-        />
       </div>
       <div class="toolbar" role="group" aria-label="Time range">
         {RANGES.map(([label, millis]) => (
@@ -153,7 +151,10 @@ export function OverviewView({ theme }: ViewProps) {
         {chart("Errors", "per second", errors.map(([label, name], i) => ({ label, color: `--line-${i + 2}`, values: rates(name) })), perSecond)}
       </div>
       <div class="grid-2">
-        <Panel title="Store health">
+        <Panel
+          title="Daemon and stores"
+          aside={status.value && <span class="quiet">v{status.value.version}, {status.value.store} store for limits, up {seconds(status.value.uptimeSeconds)}</span>}
+        >
           {live.checks.length === 0 && <p class="quiet">No check has reported yet.</p>}
           <ul class="rows">
             {live.checks.map((check) => (

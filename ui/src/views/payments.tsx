@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { get, page, post, segment } from "../api";
 import { Confirm } from "../dialogs";
-import { count, instant } from "../format";
+import { amount, count, instant } from "../format";
 import { go, usePlace } from "../place";
 import { Badge, Empty, FindForm, Loading, Panel, Problem, useLoad } from "../ui";
 import { Story } from "./story";
@@ -42,7 +42,7 @@ function PaymentCard(props: { id: string }) {
       <dl class="facts">
         <dt>Amount</dt>
         <dd>
-          {value.amount} {value.currency}
+          {amount(value.amount)} {value.currency}
         </dd>
         <dt>From</dt>
         <dd class="mono">{value.debtorIban}</dd>
@@ -84,7 +84,7 @@ function PaymentCard(props: { id: string }) {
             reload();
           }}
         >
-          {value.amount} {value.currency} to <code>{value.creditorIban}</code> will be carried out at its time, or at once when that has passed.
+          {amount(value.amount)} {value.currency} to <code>{value.creditorIban}</code> will be carried out at its time, or at once when that has passed.
         </Confirm>
       )}
     </>
@@ -92,7 +92,7 @@ function PaymentCard(props: { id: string }) {
 }
 
 function PaymentList(props: { status: string }) {
-  const first = `/api/v1/payments?limit=100${props.status ? `&status=${props.status}` : ""}`;
+  const first = `/api/v1/payments?limit=25${props.status ? `&status=${props.status}` : ""}`;
   const [path, setPath] = useState(first);
   const { value, error } = useLoad(() => page<PaymentRow>(path), path);
   if (error) return <Problem error={error} />;
@@ -110,9 +110,9 @@ function PaymentList(props: { status: string }) {
             <button type="button" class="link mono" onClick={() => go("payments", row.paymentId)}>
               {row.paymentId}
             </button>
+            <Badge kind={kindOf(row.status)}>{row.status}</Badge>
             <span class="spacer" />
             <span class="quiet">{row.reason ?? `due ${instant(row.scheduledTime)}`}</span>
-            <Badge kind={kindOf(row.status)}>{row.status}</Badge>
           </li>
         ))}
       </ul>

@@ -103,7 +103,7 @@ async function loadPast(key: string): Promise<Past[]> {
   return versions.map((version, i, all) => ({
     at: instant(version.changedAt),
     title: version.deleted ? `Version ${version.version}: deleted` : `Version ${version.version}`,
-    changes: changes(all[i + 1] ?? null, version, ["version", "changedAt", "id"]),
+    changes: changes(all[i + 1] ?? null, version, ["version", "changedAt", "id", "deleted"]),
   }));
 }
 

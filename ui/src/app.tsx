@@ -2,9 +2,9 @@
 import type { ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { get, hasToken, raw, setToken } from "./api";
-import { count, zone } from "./format";
+import { count, instant, seconds, zone } from "./format";
 import { hashOf, usePlace } from "./place";
-import { connect, useLive } from "./stream";
+import { connect, RETRY, useLive } from "./stream";
 import { type Theme, useTheme } from "./theme";
 import { Badge, Empty, Field, Problem } from "./ui";
 import { DispatchView } from "./views/dispatch";
@@ -87,7 +87,7 @@ function StreamState() {
   const live = useLive();
   const down = live.checks.filter((check) => !check.up);
   const state = () => {
-    if (live.state === "lost") return <Badge kind="bad">lost, trying again: {live.problem}</Badge>;
+    if (live.state === "lost") return <Badge kind="bad">not live</Badge>;
     if (live.state !== "live") return <Badge kind="warn">connecting</Badge>;
     if (down.length === 0) return <Badge kind="good">live</Badge>;
     return <Badge kind="bad">{down.length === 1 ? `${down[0].name} is down` : `${count(down.length, "check")} down: ${down.map((each) => each.name).join(", ")}`}</Badge>;
@@ -96,6 +96,18 @@ function StreamState() {
     <span class="stream-state" role="status">
       {state()}
     </span>
+  );
+}
+
+/** Says that what is seen is old, since when, and why. */
+function LostBanner() {
+  const live = useLive();
+  if (live.state !== "lost") return null;
+  const last = live.rows[live.rows.length - 1];
+  return (
+    <p class="banner" role="alert">
+      <strong>Not live:</strong> {live.problem}. It is tried again every {seconds(RETRY / 1000)}.{last && ` What is shown is of ${instant(last.t)}.`}
+    </p>
   );
 }
 
@@ -187,6 +199,7 @@ export function App() {
           </button>
         )}
       </header>
+      <LostBanner />
       {live.state === "locked" ? <SignIn /> : <Frame theme={theme} ready={live.state === "live"} />}
     </div>
   );

@@ -40,7 +40,7 @@ export const live: Live = {
   checks: [],
 };
 
-const RETRY = 2000; // ms between two attempts to connect
+export const RETRY = 2000; // ms between two attempts to connect
 const SILENCE = 15_000; // ms; a sample comes every second, so by then the line is dead, whatever TCP says
 const HIDDEN = 60_000; // ms a hidden tab stays connected: a browser has six connections to a daemon for all of its tabs
 const MINUTE = 60_000;
@@ -55,6 +55,10 @@ function changed(): void {
   for (const listener of listeners) listener();
 }
 
+function returned(): void {
+  for (const listener of returnListeners) listener();
+}
+
 function takeHistory(data: string): void {
   const { columns, rows } = JSON.parse(data) as { columns: string[]; rows: number[][] };
   const told = rows.map(([t, ...c]) => ({ t, c }));
@@ -62,7 +66,7 @@ function takeHistory(data: string): void {
   live.columns = columns;
   live.rows = same ? joined(live.rows, told) : told;
   live.typesPast = [];
-  if (++connections > 1) for (const listener of returnListeners) listener();
+  if (++connections > 1) returned();
 }
 
 function takeSample(data: string): void {
@@ -71,7 +75,9 @@ function takeSample(data: string): void {
   keep(live.rows, { t: sample.t, c: sample.c });
   live.types = sample.types;
   live.typesPast = [...live.typesPast.filter((past) => past.t >= sample.t - MINUTE), { t: sample.t, types: sample.types }];
+  const wasDown = live.checks.some((check) => !check.up);
   live.checks = sample.checks;
+  if (wasDown && live.checks.every((check) => check.up)) returned();
 }
 
 function take(event: string, data: string): void {
@@ -153,7 +159,7 @@ document.addEventListener("visibilitychange", () => {
   }
 });
 
-/** Calls when the stream is back after it was lost: what was loaded before may be out of date. */
+/** Calls when the stream, or a store, is back after it was lost: what was loaded before failed, or may be out of date. */
 export function onReturn(listener: () => void): () => void {
   returnListeners.add(listener);
   return () => void returnListeners.delete(listener);

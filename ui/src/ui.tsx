@@ -138,7 +138,7 @@ export function Badge(props: { kind: "good" | "bad" | "warn" | "plain"; children
   return <span class={`badge ${props.kind}`}>{props.children}</span>;
 }
 
-/** Loads when `key` changes, and when the daemon is back after it was lost; `reload` asks again and keeps the old value meanwhile. */
+/** Loads when `key` changes, and when the daemon or its store is back; `reload` asks again and keeps the old value meanwhile. */
 export function useLoad<T>(load: () => Promise<T>, key: unknown) {
   const [value, setValue] = useState<T>();
   const [error, setError] = useState<unknown>();

@@ -48,7 +48,7 @@ export function TryIt() {
         </button>
       </form>
       <Problem error={error} />
-      <p role="status">
+      <p role="status" class="verdict">
         {answer && (
           <>
             <Badge kind={verdict === "allowed" ? "good" : "bad"}>{verdict}</Badge> HTTP {answer.status}

@@ -95,7 +95,7 @@ export function Table<T>(props: { label: string; rows: T[]; nameOf: (row: T) => 
             <tr role="row" key={props.nameOf(row)}>
               {props.columns.map((column, i) => (
                 <td role="cell" key={column.title} class={column.mono ? "mono" : undefined} data-label={i === 0 ? undefined : column.title}>
-                  {column.cell(row)}
+                  <div>{column.cell(row)}</div>
                 </td>
               ))}
               <td role="cell" class="row-actions">

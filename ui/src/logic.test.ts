@@ -80,6 +80,7 @@ describe("usage", () => {
     expect(lonely([null, 5, null], [0, 1, 2])).toEqual([1]);
     expect(lonely([null, 5, 6], [0, 1, 2])).toEqual([]);
     expect(lonely([5, null, 6, 7], [0, 1, 60, 61])).toEqual([0]);
+    expect(lonely([5, 6, 7], [0, 60, 120])).toEqual([]);
   });
 });
 

@@ -78,7 +78,7 @@ export const GAP = 15; // s without a value after which a line is broken: what w
 /** The places of values that no line leads to: nothing else is near them. `times` in seconds. */
 export function lonely(values: (number | null)[], times: number[]): number[] {
   const places = values.flatMap((value, i) => (value === null ? [] : [i]));
-  const far = (a: number | undefined, b: number | undefined) => a === undefined || b === undefined || times[b] - times[a] > GAP;
+  const far = (a: number | undefined, b: number | undefined) => a === undefined || b === undefined || (b - a > 1 && times[b] - times[a] > GAP);
   return places.filter((place, i) => far(places[i - 1], place) && far(place, places[i + 1]));
 }
 

@@ -147,7 +147,8 @@ export async function signin(url, token) {
   await withPage({}, async (page, context) => {
     await page.goto(url);
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
-    await page.getByLabel("Admin token").fill("wrong");
+    await page.keyboard.type("wrong");
+    check((await page.getByLabel("Admin token").inputValue()) === "wrong", "one can type at once");
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByText("not the admin token").waitFor();
     await page.getByLabel("Admin token").fill(token);

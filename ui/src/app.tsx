@@ -41,6 +41,8 @@ const VIEWS: View[] = [
 
 function SignIn() {
   const [value, setValue] = useState("");
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
   const [error, setError] = useState<unknown>(hasToken() ? new Error("The token was not accepted.") : undefined);
   const submit = async (event: Event) => {
     event.preventDefault();
@@ -64,6 +66,7 @@ function SignIn() {
         <p>This daemon is guarded. Its admin token is in the file named by <code>--admin-token-file</code>.</p>
         <Field label="Admin token" hint="Kept in this tab until it is closed.">
           <input
+            ref={field}
             type="password"
             name="token"
             autocomplete="off"

@@ -68,8 +68,18 @@ button.addEventListener("click", () => {
 dark.addEventListener("change", paint);
 paint();
 
+// The list of contents marks where one is.
+function mark() {
+  document.querySelector(".contents [aria-current]")?.removeAttribute("aria-current");
+  if (location.hash.length < 2) return;
+  const entry = document.querySelector(`.contents a[href="${CSS.escape(location.hash).replace("\\#", "#")}"]`);
+  entry?.setAttribute("aria-current", "location");
+}
+mark();
+
 // A link to something that the search hides shows all again.
 addEventListener("hashchange", () => {
+  mark();
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (target && target.closest("[hidden]")) {
     query.value = "";

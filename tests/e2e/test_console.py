@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 
 import pytest
 
-from conftest import ROOT, clean_environment
+from conftest import ROOT, binary, clean_environment
 from payment_files import payment
 
 UI = ROOT / "ui"
@@ -78,6 +78,31 @@ def test_the_first_paint_is_light(page):
 
 def test_all_works_by_keyboard(page):
     run("keyboard", page)
+
+
+def test_it_comes_back_with_the_daemon(browser, start_daemon, tmp_path):
+    daemon = start_daemon()
+    if b"without its console" in daemon.get("/").body:
+        pytest.skip("skipped: this binary was built without the console")
+    daemon.stop()  # its port stays its own: the page starts and kills it from here on
+    command = [binary(), "serve", "--data-dir", str(daemon.data_dir), "--http", f"{daemon.address}:{daemon.port}"]
+    run("restart", daemon.url, json.dumps(command))
+
+
+def test_a_hidden_tab_lets_go_of_the_stream(page):
+    run("hidden", page)
+
+
+def test_names_are_shown_as_they_are(page):
+    run("names", page)
+
+
+def test_dialogs_and_fields_behave(page):
+    run("forms", page)
+
+
+def test_lines_are_named_and_switched_by_keyboard(page):
+    run("charts", page)
 
 
 def test_the_token_opens_the_console_and_stays_in_the_tab(browser, start_daemon, tmp_path):

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { check, open, until, withPage } from "./browser.mjs";
 
 const VIEWS = ["overview", "timeline", "policies", "slot-configs", "keys", "dispatch", "payments", "messages"];
-export const CONTRAST = 4.5;
+export const CONTRAST = 4.5; // of text, by WCAG AA
+const FAINT = 3; // of what is not text
 
 /** Texts of the page whose colour is too near to what is behind them. */
 export function tooPale(least) {
@@ -24,13 +25,45 @@ export function tooPale(least) {
   const found = [];
   for (const element of document.querySelectorAll("body *")) {
     const own = [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent.trim() !== "");
-    if (!own || element.closest(":disabled, .hidden, .skip, noscript, .u-legend") || element.offsetParent === null) continue;
+    if (!own || element.closest(":disabled, .hidden, .skip, noscript") || element.offsetParent === null) continue;
     const a = luminance(parse(getComputedStyle(element).color));
     const b = luminance(behind(element));
     const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
     if (ratio < least) found.push(`${element.textContent.trim().slice(0, 30)}: ${ratio.toFixed(2)}`);
   }
   return found;
+}
+
+/** Fields, and the heat's colours against an empty window, that are too near to what is beside them. */
+export function tooFaint(least) {
+  const rgb = (text) => {
+    const probe = document.createElement("i");
+    probe.style.color = text;
+    document.body.append(probe);
+    const found = getComputedStyle(probe).color.match(/[\d.]+/g).map(Number);
+    probe.remove();
+    return found;
+  };
+  const luminance = (color) => {
+    const [x, y, z] = rgb(color).slice(0, 3).map((v) => (v / 255 <= 0.03928 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * x + 0.7152 * y + 0.0722 * z;
+  };
+  const ratio = (one, other) => (Math.max(luminance(one), luminance(other)) + 0.05) / (Math.min(luminance(one), luminance(other)) + 0.05);
+  const of = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const pairs = ["--heat-1", "--heat-2", "--heat-3", "--heat-4"].map((heat) => [heat, of(heat), of("--heat-0")]);
+  pairs.push(["--edge", of("--edge"), of("--panel")], ["--accent", of("--accent"), of("--panel")]);
+  for (const field of document.querySelectorAll("main input:not([type=checkbox], [type=range], :disabled), main select")) {
+    pairs.push([field.name || field.type, getComputedStyle(field).borderTopColor, of("--panel")]);
+  }
+  return pairs.filter(([, one, other]) => ratio(one, other) < least).map(([name, one, other]) => `${name}: ${ratio(one, other).toFixed(2)}`);
+}
+
+/** What can be pressed or filled in but says nothing to somebody who does not see it. */
+export function unnamed() {
+  return [...document.querySelectorAll("main button, main input, main select, main canvas, main a, main [role=img]")]
+    .filter((each) => each.offsetParent !== null && !each.closest(".u-wrap"))
+    .filter((each) => !(each.getAttribute("aria-label") || each.textContent.trim() || each.closest("label")?.textContent.trim()))
+    .map((each) => each.outerHTML.slice(0, 80));
 }
 
 export async function looks(url, folder) {
@@ -55,6 +88,10 @@ export async function looks(url, folder) {
           check(wide <= 0, `${view} at ${width} px is ${wide} px too wide`);
           const pale = await page.evaluate(tooPale, CONTRAST);
           check(pale.length === 0, `${view} in ${theme} can be read: ${pale.join("; ")}`);
+          const faint = await page.evaluate(tooFaint, FAINT);
+          check(faint.length === 0, `${view} in ${theme} can be seen: ${faint.join("; ")}`);
+          const silent = await page.evaluate(unnamed);
+          check(silent.length === 0, `${view} has a name for everything: ${silent.join("; ")}`);
         }
       }
     });

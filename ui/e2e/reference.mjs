@@ -38,6 +38,7 @@ export async function reference(url, folder) {
     await page.locator('.contents a[href="#checkThrottles"]').focus();
     await page.keyboard.press("Enter");
     check(page.url().endsWith("#checkThrottles"), "the list leads to the operation");
+    check((await page.locator(".contents [aria-current]").getAttribute("href")) === "#checkThrottles", "and marks it");
     await page.locator("#checkThrottles summary").first().focus();
     await page.keyboard.press("Enter");
     await page.locator("#checkThrottles details[open] pre").first().waitFor();

@@ -1,11 +1,12 @@
 // Usage: node e2e/run.mjs SCENARIO URL [ARGUMENT]
 import * as domains from "./domains.mjs";
+import * as habits from "./habits.mjs";
 import * as scenarios from "./scenarios.mjs";
 import { looks } from "./looks.mjs";
 import { reference } from "./reference.mjs";
 
 const [name, url, argument] = process.argv.slice(2);
-const scenario = { ...scenarios, ...domains, looks, reference }[name];
+const scenario = { ...scenarios, ...domains, ...habits, looks, reference }[name];
 if (!scenario) {
   console.error(`no scenario ${name}`);
   process.exit(2);

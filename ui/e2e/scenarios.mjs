@@ -21,7 +21,7 @@ export async function policy(url) {
       const answered = page.waitForResponse("**/throttle/check");
       await page.getByRole("button", { name: "Check" }).click();
       await answered;
-      await page.locator(".answer .badge", { hasText: verdict }).waitFor();
+      await page.locator(".verdict .badge", { hasText: verdict }).waitFor();
     }
     await page.getByText("HTTP 429").waitFor();
     await page.getByRole("rowheader", { name: "retry-after" }).waitFor();
@@ -49,7 +49,7 @@ export async function policy(url) {
     await open(page, url, "keys");
     await page.getByRole("button", { name: "user:1" }).click();
     await page.getByText("LIMITED").waitFor();
-    await page.getByText("0 tokens of 4 tokens").waitFor();
+    await page.getByText("0 of 4 tokens").waitFor();
   });
 }
 
@@ -74,6 +74,7 @@ export async function timeline(url) {
     check((await call(url, "POST", "/api/v1/slots/batch", burst)).status === 200, "the burst is assigned");
     await until("the strip shows the burst", async () => (await strip.getAttribute("data-events")) === "500");
     check(Number(await strip.getAttribute("data-full")) >= 8, "full windows are told");
+    await page.getByRole("list", { name: "Full stretches" }).getByRole("button").first().waitFor();
 
     await page.getByLabel("Events", { exact: true }).fill("1000");
     await page.getByRole("button", { name: "Preview" }).click();
@@ -87,6 +88,18 @@ export async function timeline(url) {
     await until("zoomed out", async () => /[12] d/.test(await page.locator(".legend").innerText()));
     check((await strip.getAttribute("data-events")) === "500", "the burst is still in view");
     await page.keyboard.press("ArrowRight");
+    const follow = page.getByRole("button", { name: "Follow now" });
+    check((await follow.getAttribute("aria-pressed")) === "false", "who moves it is not moved");
+    await page.keyboard.press("Home");
+    await until("it follows the time again", async () => (await follow.getAttribute("aria-pressed")) === "true");
+    // What was previewed for one config is not shown for another.
+    check((await call(url, "POST", "/admin/rate-limit/config", { configName: "other", maxPerWindow: 1, windowSize: "PT4S" })).status === 200, "another config");
+    await page.reload();
+    await page.getByLabel("Slot config").selectOption("bank");
+    await page.getByRole("button", { name: "Preview" }).click();
+    await page.getByText("1,000 events would fill").waitFor();
+    await page.getByLabel("Slot config").selectOption("other");
+    await page.getByText("1,000 events would fill").waitFor({ state: "detached" });
   });
 }
 
@@ -134,7 +147,8 @@ export async function signin(url, token) {
   await withPage({}, async (page, context) => {
     await page.goto(url);
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
-    await page.getByLabel("Admin token").fill("wrong");
+    await page.keyboard.type("wrong");
+    check((await page.getByLabel("Admin token").inputValue()) === "wrong", "one can type at once");
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByText("not the admin token").waitFor();
     await page.getByLabel("Admin token").fill(token);
@@ -146,6 +160,14 @@ export async function signin(url, token) {
     check(!(await page.evaluate(() => JSON.stringify({ ...localStorage }))).includes(token), "no token in localStorage");
     check((await context.cookies()).length === 0, "no cookies");
     await page.reload();
+    await page.getByText("live", { exact: true }).waitFor();
+
+    // A token that is no longer good: the next answer asks for another.
+    await page.evaluate(() => sessionStorage.setItem("penstock.token", "expired"));
+    await page.reload();
+    await page.getByText("The token was not accepted.").waitFor();
+    await page.getByLabel("Admin token").fill(token);
+    await page.keyboard.press("Enter");
     await page.getByText("live", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByRole("heading", { name: "Sign in" }).waitFor();

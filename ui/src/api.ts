@@ -79,16 +79,35 @@ export const put = <T>(path: string, body: unknown) => ask<T>("PUT", path, body)
 export const patch = <T>(path: string, body: unknown) => ask<T>("PATCH", path, body);
 export const del = (path: string) => ask<void>("DELETE", path);
 
-/** All pages of a list, up to `most` entries. */
-export async function list<T>(path: string, after: (entry: T) => string, most = 5000): Promise<T[]> {
+export interface Page<T> {
+  items: T[];
+  next: string | undefined;
+}
+
+/** Where a Link header says that the next page is. */
+export function nextOf(link: string | null): string | undefined {
+  return /<([^>]+)>;\s*rel="next"/.exec(link ?? "")?.[1];
+}
+
+/** One page of a list, and where the next one is. */
+export async function page<T>(path: string): Promise<Page<T>> {
+  const answer = await raw("GET", path);
+  if (answer.status !== 200) throw errorOf(answer);
+  return { items: JSON.parse(answer.text) as T[], next: nextOf(answer.headers.get("link")) };
+}
+
+export const LIST_MAX = 5000; // entries that a list of the page holds
+
+/** All pages of a list, up to LIST_MAX entries. */
+export async function list<T>(path: string): Promise<T[]> {
   const all: T[] = [];
-  const size = 1000;
-  for (;;) {
-    const tail = all.length === 0 ? "" : `&after=${encodeURIComponent(after(all[all.length - 1]))}`;
-    const page = await get<T[]>(`${path}${path.includes("?") ? "&" : "?"}limit=${size}${tail}`);
-    all.push(...page);
-    if (page.length < size || all.length >= most) return all;
+  let next: string | undefined = `${path}?limit=1000`;
+  while (next && all.length < LIST_MAX) {
+    const got: Page<T> = await page<T>(next);
+    all.push(...got.items);
+    next = got.next;
   }
+  return all;
 }
 
 export const segment = encodeURIComponent;

@@ -4,18 +4,22 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Change } from "./diff";
 import { Loading, Problem, useLoad } from "./ui";
 
-/** A dialog of the browser's own: focus stays in it and Escape closes it. */
+/** A dialog of the browser's own: focus stays in it, Escape closes it, and focus goes back to where it was. */
 export function Dialog(props: { title: string; onClose: () => void; children: ComponentChildren; wide?: boolean }) {
   const ref = useRef<HTMLDialogElement>(null);
+  const gone = useRef(false);
   useEffect(() => {
-    const dialog = ref.current;
-    if (!dialog || dialog.open) return;
+    const dialog = ref.current!;
     dialog.showModal();
     // What one came for, not the button that closes it; of a question, the harmless answer.
     dialog.querySelector<HTMLElement>("form input:enabled, form select, .actions button")?.focus();
+    return () => {
+      gone.current = true;
+      dialog.close(); // the browser then restores the focus; taking the element away would lose it
+    };
   }, []);
   return (
-    <dialog ref={ref} class={props.wide ? "wide" : ""} aria-label={props.title} onClose={props.onClose}>
+    <dialog ref={ref} class={props.wide ? "wide" : ""} aria-label={props.title} onClose={() => gone.current || props.onClose()}>
       <header class="panel-head">
         <h2>{props.title}</h2>
         <button type="button" class="plain" aria-label="Close" onClick={() => ref.current?.close()}>
@@ -27,6 +31,24 @@ export function Dialog(props: { title: string; onClose: () => void; children: Co
   );
 }
 
+/** Does something once at a time; `then` when it could be done, else `error` says why not. */
+function useDoing(what: () => Promise<unknown>, then: () => void) {
+  const [error, setError] = useState<unknown>();
+  const [busy, setBusy] = useState(false);
+  const go = async () => {
+    if (busy) return;
+    setBusy(true);
+    try {
+      await what();
+      then();
+    } catch (problem) {
+      setError(problem);
+      setBusy(false);
+    }
+  };
+  return { go, busy, error };
+}
+
 /** Asks before something is done, does it, and shows why it could not be. */
 export function Confirm(props: {
   title: string;
@@ -36,18 +58,7 @@ export function Confirm(props: {
   onClose: () => void;
   children: ComponentChildren;
 }) {
-  const [error, setError] = useState<unknown>();
-  const [busy, setBusy] = useState(false);
-  const go = async () => {
-    setBusy(true);
-    try {
-      await props.onConfirm();
-      props.onClose();
-    } catch (problem) {
-      setError(problem);
-      setBusy(false);
-    }
-  };
+  const { go, busy, error } = useDoing(props.onConfirm, props.onClose);
   return (
     <Dialog title={props.title} onClose={props.onClose}>
       <div class="dialog-body">{props.children}</div>
@@ -73,27 +84,26 @@ export function EditDialog(props: {
   onClose: () => void;
   children: ComponentChildren;
 }) {
-  const [error, setError] = useState<unknown>();
-  const submit = async (event: Event) => {
-    event.preventDefault();
-    try {
-      await props.save();
-      props.onSaved();
-      props.onClose();
-    } catch (problem) {
-      setError(problem);
-    }
-  };
+  const { go, busy, error } = useDoing(props.save, () => {
+    props.onSaved();
+    props.onClose();
+  });
   return (
     <Dialog title={props.title} onClose={props.onClose}>
-      <form onSubmit={submit} class="form">
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void go();
+        }}
+      >
         {props.children}
         <Problem error={error} />
         <div class="actions">
           <button type="button" onClick={props.onClose}>
             Cancel
           </button>
-          <button type="submit" class="primary">
+          <button type="submit" class="primary" disabled={busy}>
             {props.action ?? "Save"}
           </button>
         </div>

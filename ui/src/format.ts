@@ -2,12 +2,17 @@
 
 const GROUP = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 
+const LARGE: [number, string][] = [
+  [1e12, "T"],
+  [1e9, "G"],
+  [1e6, "M"],
+];
+
 /** 1,234 · 12.3 · 0.123: three digits that mean something, no more. */
 export function number(value: number): string {
   if (!Number.isFinite(value)) return "–";
   const size = Math.abs(value);
-  if (size >= 1e9) return `${(value / 1e9).toFixed(1)} G`;
-  if (size >= 1e6) return `${(value / 1e6).toFixed(1)} M`;
+  for (const [unit, letter] of LARGE) if (size >= unit) return `${(value / unit).toFixed(1).replace(/\.0$/, "")} ${letter}`;
   if (size >= 100 || Number.isInteger(value)) return GROUP.format(value);
   return value.toFixed(size >= 10 ? 1 : size >= 1 ? 2 : 3).replace(/\.?0+$/, "") || "0";
 }
@@ -73,4 +78,19 @@ export function instant(value: string | number | null | undefined): string {
 /** What <input type="datetime-local"> holds for an instant. */
 export function localInput(millis: number): string {
   return `${day(millis)}T${clock(millis)}`;
+}
+
+/** The zone that all times of the page are in, and how far it is from UTC: Europe/Berlin, UTC+01:00. */
+export function zone(at: Date = new Date()): string {
+  const ahead = -at.getTimezoneOffset();
+  const size = Math.abs(ahead);
+  const offset = ahead === 0 ? "UTC" : `UTC${ahead > 0 ? "+" : "−"}${two(Math.floor(size / 60))}:${two(size % 60)}`;
+  const name = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return !name || name === "UTC" ? offset : `${name}, ${offset}`;
+}
+
+/** An amount as the API gives it, a decimal in a string, with its thousands apart: 1,234,567.50. */
+export function amount(text: string): string {
+  const [whole, part] = text.split(".");
+  return whole.replace(/\B(?=(\d{3})+$)/g, ",") + (part === undefined ? "" : `.${part}`);
 }

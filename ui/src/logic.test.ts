@@ -1,9 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { changes } from "./diff";
-import { count, isoMillis, number, perSecond, seconds } from "./format";
-import { colorOf, fills, type Palette, pan, SPAN_MAX, SPAN_MIN, tickStep, zoom } from "./heat";
-import { EventReader, HOUR, keep, latest, lonely, mean, rate, type Row } from "./series";
+import { amount, count, isoMillis, number, perSecond, seconds, zone } from "./format";
+import { around, colorOf, fills, following, fullRuns, type Palette, pan, SPAN_MAX, SPAN_MIN, ticks, tickStep, zoom } from "./heat";
+import { paceOf, sliderOf } from "./pace";
+import { hashOf, placeOf } from "./place";
+import { current, EventReader, HOUR, joined, keep, lonely, mean, rate, type Row } from "./series";
 import { usageLines } from "./usage";
+
+process.env.TZ = "Europe/Berlin"; // has days of 23 and 25 hours
 
 const row = (t: number, ...c: number[]): Row => ({ t, c });
 
@@ -13,6 +17,13 @@ describe("format", () => {
     expect(count(1, "item")).toBe("1 item");
     expect(count(2, "retry", "retries")).toBe("2 retries");
     expect(perSecond(12)).toBe("12/s");
+  });
+  it("keeps large ones short, and amounts exact", () => {
+    expect([1e12, 1_500_000_000, 1_000_000].map(number)).toEqual(["1 T", "1.5 G", "1 M"]);
+    expect(["1234567.50", "999.00", "1000"].map(amount)).toEqual(["1,234,567.50", "999.00", "1,000"]);
+  });
+  it("names the zone of its times", () => {
+    expect(zone(new Date("2026-01-01T00:00:00Z"))).toContain("UTC+01:00");
   });
   it("gives durations their unit", () => {
     expect([0, 0.0005, 0.012, 3.21, 61, 3660, 90000, -5].map(seconds)).toEqual(["0 s", "500 µs", "12 ms", "3.2 s", "1 min 1 s", "1 h 1 min", "1 d 1 h", "-5 s"]);
@@ -40,8 +51,14 @@ describe("series", () => {
   it("makes rates of totals, and none across a restart", () => {
     expect(rate([row(0, 10), row(1000, 30), row(3000, 40), row(4000, 2)], 0)).toEqual([null, 20, 5, null]);
     expect(mean([row(0, 0, 0), row(1, 6, 3), row(2, 6, 3)], 0, 1)).toEqual([null, 2, null]);
-    expect(latest([1, 2, null])).toBe(2);
-    expect(latest([null])).toBeNull();
+    expect(current([1, 2, null], [0, 1, 2])).toBe(2);
+    expect(current([1, null], [0, 60])).toBeNull();
+    expect(current([null], [0])).toBeNull();
+  });
+  it("keeps what it knew when the daemon forgot it, and no longer than an hour", () => {
+    const known = [row(0), row(HOUR - 500), row(HOUR)];
+    expect(joined(known, [row(HOUR), row(HOUR + 200)]).map((each) => each.t)).toEqual([HOUR - 500, HOUR, HOUR + 200]);
+    expect(joined(known, [])).toBe(known);
   });
   it("keeps an hour, in order", () => {
     const rows: Row[] = [];
@@ -60,8 +77,10 @@ describe("usage", () => {
     expect(usageLines(points, 180_000, 240_000, 60_000).sent).toEqual([0]);
   });
   it("shows a value that stands alone", () => {
-    expect(lonely([null, 5, null])).toEqual([1]);
-    expect(lonely([null, 5, 6])).toEqual([]);
+    expect(lonely([null, 5, null], [0, 1, 2])).toEqual([1]);
+    expect(lonely([null, 5, 6], [0, 1, 2])).toEqual([]);
+    expect(lonely([5, null, 6, 7], [0, 1, 60, 61])).toEqual([0]);
+    expect(lonely([5, 6, 7], [0, 60, 120])).toEqual([]);
   });
 });
 
@@ -86,11 +105,52 @@ describe("heat", () => {
   });
   it("picks round steps for its labels", () => {
     expect(tickStep({ from: 0, to: 600_000 }, 1000)).toBe(60_000);
+    expect(tickStep({ from: 0, to: 600_000 }, 330)).toBe(120_000);
     expect(tickStep({ from: 0, to: SPAN_MAX }, 300)).toBe(86_400_000);
   });
   it("has a colour for every fill", () => {
     const palette = { empty: "e", low: "l", mid: "m", high: "h", full: "f" } as Palette;
     expect([-1, 0, 0.5, 0.9, 1, 3].map((fill) => colorOf(fill, palette))).toEqual(["e", "l", "m", "h", "f", "f"]);
+  });
+});
+
+describe("the timeline", () => {
+  const clocks = (day: string, width: number) => {
+    const from = new Date(`${day}T00:00:00`).getTime();
+    return ticks({ from, to: new Date(`${day}T23:59:59`).getTime() }, width).map((tick) => tick.label);
+  };
+  it("labels round times of day, also on the days when the clocks change", () => {
+    expect(clocks("2026-06-01", 400)).toEqual(["06-01", "04:00", "08:00", "12:00", "16:00", "20:00"]);
+    expect(clocks("2026-03-29", 400)[0]).toBe("03-29");
+    const three = ticks({ from: new Date("2026-03-28T12:00:00").getTime(), to: new Date("2026-03-31T12:00:00").getTime() }, 200);
+    expect(three.map((tick) => tick.label)).toEqual(["03-29", "03-30", "03-31"]);
+  });
+  it("tells which stretches are full", () => {
+    const windows = [4, 8, 12, 20].map((start) => ({ start, used: start === 12 ? 1 : 2, max: 2 }));
+    expect(fullRuns(windows, 4)).toEqual([
+      { from: 4, to: 12, windows: 2 },
+      { from: 20, to: 24, windows: 1 },
+    ]);
+  });
+  it("keeps the time at a fifth of the view", () => {
+    expect(following(1000, 500)).toEqual({ from: 900, to: 1400 });
+    expect(around({ from: 0, to: 1_000_000 })).toEqual({ from: -300_000, to: 1_300_000 });
+  });
+});
+
+describe("places", () => {
+  it("go into the URL and come back, whatever is in them", () => {
+    const names = ["user:1", "a/b", "<b>", "100%", "דוד"];
+    expect(placeOf(hashOf("keys", ...names))).toEqual({ view: "keys", of: names });
+    expect(placeOf("")).toEqual({ view: "overview", of: [] });
+    expect(placeOf("#/keys/100%")).toEqual({ view: "keys", of: ["100%"] });
+  });
+});
+
+describe("the pace slider", () => {
+  it("reaches from 1 to 10,000 a second and back", () => {
+    expect([0, 100, 400].map(paceOf)).toEqual([1, 10, 10_000]);
+    expect([1, 10, 10_000, 1e9, NaN].map(sliderOf)).toEqual([0, 100, 400, 400, 0]);
   });
 });
 

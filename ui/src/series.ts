@@ -41,6 +41,13 @@ export function keep(rows: Row[], row: Row): void {
   if (old > 0) rows.splice(0, old);
 }
 
+/** What was known, then what the daemon tells: one that was restarted has forgotten its hour, the page need not. */
+export function joined(known: Row[], told: Row[]): Row[] {
+  if (told.length === 0) return known;
+  const oldest = told[told.length - 1].t - HOUR;
+  return [...known.filter((row) => row.t < told[0].t && row.t >= oldest), ...told];
+}
+
 /** Growth per second between neighbouring rows; null across a restart, where totals fall. */
 export function rate(rows: Row[], column: number): (number | null)[] {
   return rows.map((row, i) => {
@@ -66,14 +73,18 @@ export function level(rows: Row[], column: number): (number | null)[] {
   return rows.map((row) => row.c[column]);
 }
 
-/** The places of values that have none beside them. With gaps spanned, that is the only value there is. */
-export function lonely(values: (number | null)[]): number[] {
+export const GAP = 15; // s without a value after which a line is broken: what was in between is not known
+
+/** The places of values that no line leads to: nothing else is near them. `times` in seconds. */
+export function lonely(values: (number | null)[], times: number[]): number[] {
   const places = values.flatMap((value, i) => (value === null ? [] : [i]));
-  return places.length === 1 ? places : [];
+  const far = (a: number | undefined, b: number | undefined) => a === undefined || b === undefined || (b - a > 1 && times[b] - times[a] > GAP);
+  return places.filter((place, i) => far(places[i - 1], place) && far(place, places[i + 1]));
 }
 
-/** The last value there is, for a tile. */
-export function latest(values: (number | null)[]): number | null {
-  for (let i = values.length - 1; i >= 0; --i) if (values[i] !== null) return values[i];
+/** What it is now: the last value, unless that is too long ago to say so. `times` in seconds. */
+export function current(values: (number | null)[], times: number[]): number | null {
+  const oldest = times[times.length - 1] - GAP;
+  for (let i = values.length - 1; i >= 0 && times[i] >= oldest; --i) if (values[i] !== null) return values[i];
   return null;
 }

@@ -9,6 +9,7 @@
 #include "front/http/json_routes.h"
 #include "front/http/paging.h"
 #include "wire/dispatch.h"
+#include "wire/percent.h"
 
 namespace penstock::front {
 namespace {
@@ -194,7 +195,9 @@ void list_dead(const Context& context, const Request& request, Reply&& reply) {
   if (!page) return exchange.fail(page.error());
   Result<std::optional<store::DeadPlace>> after = place_of(page->after);
   if (!after) return exchange.fail(after.error());
-  std::string path = "/api/v1/dispatch/" + type->str() + "?status=DEAD";
+  std::string path = "/api/v1/dispatch/";
+  wire::append_percent_encoded(path, type->str());
+  path += "?status=DEAD";
   context.dispatch.dead(
       std::move(*type), std::move(*after), page->limit + 1,
       [exchange = std::move(exchange), path = std::move(path),

@@ -159,11 +159,11 @@ TEST_F(DispatchRoutesTest, sum_up) {
 }
 
 TEST_F(DispatchRoutesTest, list_what_is_dead_page_by_page) {
-  const ItemType type = ItemType::trusted("D");
-  ASSERT_EQ(put_type("D", R"({"enabled":false})").status, 200);
+  const ItemType type = ItemType::trusted("D>");
+  ASSERT_EQ(put_type("D>", R"({"enabled":false})").status, 200);
   std::vector<store::Settlement> refusals;
   for (const char* id : {"a~1", "b", "c"}) {
-    ASSERT_EQ(send(Method::post, "/api/v1/dispatch/D", item(id)).status, 202);
+    ASSERT_EQ(send(Method::post, "/api/v1/dispatch/D>", item(id)).status, 202);
     refusals.push_back({.id = ItemId::trusted(id),
                         .batch_id = "x",
                         .outcome = store::Outcome::refused,
@@ -174,7 +174,7 @@ TEST_F(DispatchRoutesTest, list_what_is_dead_page_by_page) {
   ASSERT_TRUE(queue.claim({.type = type, .token = 99, .limit = 3}, then));
   ASSERT_TRUE(queue.settle({.type = type, .token = 99, .items = refusals}, then));
 
-  const std::string path = "/api/v1/dispatch/D";
+  const std::string path = "/api/v1/dispatch/D>";
   Response page = query(path, "status=DEAD&limit=1");
   EXPECT_EQ(page.status, 200);
   EXPECT_EQ(
@@ -184,7 +184,7 @@ TEST_F(DispatchRoutesTest, list_what_is_dead_page_by_page) {
   for (int more = 0; more < 2; ++more) {
     ASSERT_EQ(page.headers.size(), 1U);
     const std::string& link = page.headers[0].second;
-    EXPECT_THAT(link, StartsWith("</api/v1/dispatch/D?status=DEAD&limit=1&after="));
+    EXPECT_THAT(link, StartsWith("</api/v1/dispatch/D%3E?status=DEAD&limit=1&after="));
     const std::size_t begin = link.find('?') + 1;
     page = query(path, link.substr(begin, link.find('>') - begin));
     EXPECT_THAT(page.body, HasSubstr(more == 0 ? R"("itemId":"b")" : R"("itemId":"c")"));

@@ -1,11 +1,11 @@
 // Dead letters: which, why, and back into the queue.
 import { useState } from "preact/hooks";
-import { errorOf, post, raw, segment } from "../api";
+import { page, post, segment } from "../api";
 import { Confirm } from "../dialogs";
 import { count, instant } from "../format";
 import { useLive } from "../stream";
 import { Empty, Field, Loading, Panel, Problem, useLoad } from "../ui";
-import type { Item, ItemType } from "./dispatch";
+import type { Item } from "./item";
 
 interface DeadItem {
   itemId: string;
@@ -14,30 +14,14 @@ interface DeadItem {
   lastError: string | null;
 }
 
-interface Page {
-  items: DeadItem[];
-  next: string | undefined;
-}
-
 const DEAD = 3; // its place among the depths
-const PAGE = 100;
-
-/** Where a Link header says that the next page is. */
-export function nextOf(link: string | null): string | undefined {
-  return /<([^>]+)>;\s*rel="next"/.exec(link ?? "")?.[1];
-}
-
-async function load(path: string): Promise<Page> {
-  const answer = await raw("GET", path);
-  if (answer.status !== 200) throw errorOf(answer);
-  return { items: JSON.parse(answer.text) as DeadItem[], next: nextOf(answer.headers.get("link")) };
-}
+const PAGE = 25;
 
 function DeadList(props: { type: string; depth: number; onPick: (id: string) => void }) {
   const first = `/api/v1/dispatch/${segment(props.type)}?status=DEAD&limit=${PAGE}`;
   const [path, setPath] = useState(first);
   // Asked again when the stream shows another depth.
-  const { value, error, reload } = useLoad(() => load(path), `${path} ${props.depth}`);
+  const { value, error, reload } = useLoad(() => page<DeadItem>(path), `${path} ${props.depth}`);
   const [chosen, setChosen] = useState(new Set<string>());
   const [asking, setAsking] = useState(false);
   const [done, setDone] = useState<{ good: number; bad: string[] }>();
@@ -121,19 +105,19 @@ function DeadList(props: { type: string; depth: number; onPick: (id: string) => 
   );
 }
 
-export function DeadLetters(props: { types: ItemType[]; onPick: (type: string, id: string) => void }) {
+export function DeadLetters(props: { types: string[]; onPick: (type: string, id: string) => void }) {
   const live = useLive();
   const depthOf = (type: string) => live.types.find((each) => each.type === type)?.depths[DEAD] ?? 0;
   const [chosen, setChosen] = useState<string>();
   // Until somebody chooses: the first type that has any.
-  const type = chosen ?? props.types.find((each) => depthOf(each.itemType) > 0)?.itemType ?? props.types[0]?.itemType ?? "";
+  const type = chosen ?? props.types.find((each) => depthOf(each) > 0) ?? props.types[0] ?? "";
   return (
     <Panel title="Dead letters">
       <Field label="Type">
         <select name="dead-type" value={type} onChange={(e) => setChosen(e.currentTarget.value)}>
           {props.types.map((each) => (
-            <option key={each.itemType} value={each.itemType}>
-              {each.itemType}: {count(depthOf(each.itemType), "dead letter")}
+            <option key={each} value={each}>
+              {each}: {count(depthOf(each), "dead letter")}
             </option>
           ))}
         </select>

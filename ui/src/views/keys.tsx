@@ -2,9 +2,10 @@
 import { useState } from "preact/hooks";
 import { get, post, segment } from "../api";
 import { Confirm } from "../dialogs";
-import { count, seconds } from "../format";
+import { count, number, seconds } from "../format";
+import { go, usePlace } from "../place";
 import { column, useLive } from "../stream";
-import { Badge, Empty, Field, Loading, Panel, Problem, useLoad } from "../ui";
+import { Badge, Empty, FindForm, Loading, Panel, Problem, useLoad } from "../ui";
 
 interface KeyState {
   key: string;
@@ -52,7 +53,7 @@ function KeyCard(props: { name: string }) {
       <dl class="facts">
         <dt>Remaining</dt>
         <dd>
-          {count(state.currentTokens, "token")} of {count(state.capacity, "token")}
+          {number(state.currentTokens)} of {count(state.capacity, "token")}
         </dd>
         <dt>Full again in</dt>
         <dd>{seconds(peek.resetAfterMs / 1000)}</dd>
@@ -95,26 +96,12 @@ export function KeysView() {
   const last = live.rows[live.rows.length - 1];
   const denied = last ? last.c[column("denied")] : 0;
   const top = useLoad(() => get<Denied[]>("/admin/throttle/top-denied?limit=50"), denied);
-  const [text, setText] = useState("");
-  const [name, setName] = useState("");
+  const name = usePlace().of[0] ?? "";
   const most = top.value?.[0]?.denied ?? 1;
   return (
     <div class="grid-2">
       <Panel title="Look up a key">
-        <form
-          class="line"
-          onSubmit={(event) => {
-            event.preventDefault();
-            setName(text);
-          }}
-        >
-          <Field label="Key">
-            <input name="lookup" required maxLength={512} value={text} onInput={(e) => setText(e.currentTarget.value)} placeholder="user:42" />
-          </Field>
-          <button type="submit" class="primary">
-            Look up
-          </button>
-        </form>
+        <FindForm label="Key" action="Look up" max={512} placeholder="user:42" value={name} onFind={(key) => go("keys", key)} />
         {name ? <KeyCard name={name} key={name} /> : <Empty title="No key chosen">Write one as your callers do, or pick one of the most denied. A key nobody used yet has its full limit.</Empty>}
       </Panel>
       <Panel title="Most denied keys" aside={<span class="quiet">this node, since it started</span>}>
@@ -123,14 +110,7 @@ export function KeysView() {
         <ul class="bars">
           {(top.value ?? []).map((each) => (
             <li key={each.key}>
-              <button
-                type="button"
-                class="link mono"
-                onClick={() => {
-                  setText(each.key);
-                  setName(each.key);
-                }}
-              >
+              <button type="button" class="link mono" onClick={() => go("keys", each.key)}>
                 {each.key}
               </button>
               <meter class="bar" min={0} max={most} value={each.denied} aria-hidden="true" />

@@ -4,10 +4,11 @@ import type { ViewProps } from "../app";
 import { get, list } from "../api";
 import { Chart, type ChartLine } from "../chart";
 import { count, number, perSecond, seconds } from "../format";
-import { latest, level, mean, rate } from "../series";
-import { column, useLive } from "../stream";
+import { current, level, mean, rate } from "../series";
+import { hashOf } from "../place";
+import { column, type TypeSample, typeGrowth, typeRate, useLive } from "../stream";
 import { Badge, Empty, Panel, useLoad } from "../ui";
-import type { ItemType } from "./dispatch";
+import type { ItemType } from "./item_type";
 
 interface Status {
   version: string;
@@ -32,29 +33,70 @@ function Tile(props: { label: string; value: string; note?: string; bad?: boolea
   );
 }
 
+const MINUTE = 60_000;
+
+function stateOf(type: TypeSample, settings: ItemType | undefined): ["good" | "bad" | "warn" | "plain", string] {
+  if (settings && !settings.enabled) return ["plain", "stopped"];
+  if (type.paused) return ["warn", "paused by sink"];
+  return (typeGrowth(type.type, "failed", MINUTE)?.grown ?? 0) > 0 ? ["bad", "failing"] : ["good", "taking"];
+}
+
+function SinkRow(props: { type: TypeSample; settings: ItemType | undefined }) {
+  const { type, settings } = props;
+  const [kind, state] = stateOf(type, settings);
+  const rate = typeRate(type.type) ?? 0;
+  const lately = typeGrowth(type.type, "failed", MINUTE)?.grown ?? 0;
+  return (
+    <li>
+      <a class="mono" href={hashOf("dispatch", type.type)}>
+        {type.type}
+      </a>
+      <span class="spacer" />
+      <span class="quiet">{settings?.maxPerSecond ? `${perSecond(rate)} of ${perSecond(settings.maxPerSecond)}` : `${perSecond(rate)}, unpaced`}</span>
+      <Badge kind={kind}>{state}</Badge>
+      {type.failed > 0 && (
+        <span class="why quiet">
+          {count(lately, "failure")} in the last minute, {number(type.failed)} since the daemon started
+        </span>
+      )}
+    </li>
+  );
+}
+
+/** What the pace of all types together is, said so that nobody takes it for that of those which have none. */
+function paceOf(types: ItemType[] | undefined): { pace: number | null; label: string; note: string } {
+  const on = (types ?? []).filter((type) => type.enabled);
+  const paced = on.filter((type) => type.maxPerSecond);
+  const pace = paced.reduce((sum, type) => sum + (type.maxPerSecond ?? 0), 0);
+  if (on.length === 0) return { pace: null, label: "pace", note: types ? "no type is on" : "" };
+  if (paced.length === 0) return { pace: null, label: "pace", note: "no pace set" };
+  if (paced.length === on.length) return { pace, label: "pace", note: `pace ${perSecond(pace)}` };
+  const some = `${number(paced.length)} of ${count(on.length, "type")}`;
+  return { pace, label: `pace of ${some}`, note: `pace ${perSecond(pace)} (${some})` };
+}
+
 export function OverviewView({ theme }: ViewProps) {
   const live = useLive();
   const [range, setRange] = useState(300_000);
-  const status = useLoad(() => get<Status>("/admin/status"), 0);
-  const typeNames = live.types.map((type) => type.type).join(" ");
-  const types = useLoad(() => list<ItemType>("/admin/dispatch/types", (type) => type.itemType), typeNames);
-
   const last = live.rows[live.rows.length - 1];
+  const status = useLoad(() => get<Status>("/admin/status"), Math.floor((last?.t ?? 0) / MINUTE));
+  const typeNames = live.types.map((type) => type.type).join(" ");
+  const types = useLoad(() => list<ItemType>("/admin/dispatch/types"), typeNames);
   if (!last || live.rows.length < 2) {
-    return <Empty title="Waiting for the first samples">The stream sends one every second. If none comes, the daemon is not reachable from this browser.</Empty>;
+    return <Empty title="Waiting for the first samples">The stream sends one every second. If none comes, the line at the top says why.</Empty>;
   }
   const start = live.rows.findIndex((row) => row.t >= last.t - range);
   const rows = live.rows.slice(Math.max(start, 0));
   const times = rows.map((row) => row.t / 1000);
   const rates = (name: string) => rate(rows, column(name));
-  const now = (values: (number | null)[]) => latest(values) ?? 0;
+  const now = (values: (number | null)[]) => current(values, times) ?? 0;
 
   const allowed = rates("allowed");
   const denied = rates("denied");
   const assigned = rates("slotsGiven");
   const delay = mean(rows, column("slotDelaySeconds"), column("slotsGiven"));
   const dispatched = rates("dispatched");
-  const pace = (types.value ?? []).filter((type) => type.enabled).reduce((sum, type) => sum + (type.maxPerSecond ?? 0), 0);
+  const pace = paceOf(types.value);
   const depth = (name: string) => level(rows, column(name));
   const errors: [string, string][] = [
     ["throttle store", "throttleErrors"],
@@ -63,9 +105,9 @@ export function OverviewView({ theme }: ViewProps) {
     ["HTTP 5xx", "serverErrors"],
   ];
   const errorRate = errors.reduce((sum, [, name]) => sum + now(rates(name)), 0);
-  const chart = (title: string, unit: string, lines: ChartLine[], format: (value: number) => string) => (
+  const chart = (title: string, unit: string, lines: ChartLine[], format: (value: number) => string, named?: string) => (
     <Panel title={title} aside={<span class="quiet">{unit}</span>}>
-      <Chart label={title} times={times} range={range} lines={lines} format={format} theme={theme} />
+      <Chart label={title} times={times} range={range} lines={lines} format={format} unit={named} theme={theme} />
     </Panel>
   );
   const pausedTypes = live.types.filter((type) => type.paused);
@@ -74,15 +116,11 @@ export function OverviewView({ theme }: ViewProps) {
     <>
       <div class="tiles">
         <Tile label="Decisions" value={perSecond(now(allowed) + now(denied))} note={`${perSecond(now(denied))} denied`} />
-        <Tile label="Slots assigned" value={perSecond(now(assigned))} note={latest(delay) === null ? "no delay to tell of" : `mean delay ${seconds(now(delay))}`} />
-        <Tile label="Dispatched" value={perSecond(now(dispatched))} note={pace > 0 ? `pace ${perSecond(pace)}` : types.value?.some((type) => type.enabled) ? "no pace set" : "no type is on"} />
-        <Tile label="Waiting" value={count(now(depth("READY")), "item")} note={`${count(now(depth("DEAD")), "dead letter")}`} bad={now(depth("DEAD")) > 0} />
+        <Tile label="Slots assigned" value={perSecond(now(assigned))} note={current(delay, times) === null ? "none lately" : `mean delay ${seconds(now(delay))}`} />
+        <Tile label="Dispatched" value={perSecond(now(dispatched))} note={pace.note} />
+        <Tile label="Waiting" value={count(now(depth("READY")), "item")} note={`${number(now(depth("CLAIMED")))} more being handed over`} />
+        <Tile label="Dead letters" value={count(now(depth("DEAD")), "item")} note={now(depth("DEAD")) > 0 ? "redrive them in Dispatch" : "none"} bad={now(depth("DEAD")) > 0} />
         <Tile label="Errors" value={perSecond(errorRate)} note="all kinds" bad={errorRate > 0} />
-        <Tile
-          label="Daemon"
-          value={status.value ? `v${status.value.version}` : "–"}
-          note={status.value ? `${status.value.store} store · up ${seconds(status.value.uptimeSeconds)}` : undefined}
-        />
       </div>
       <div class="toolbar" role="group" aria-label="Time range">
         {RANGES.map(([label, millis]) => (
@@ -101,17 +139,22 @@ export function OverviewView({ theme }: ViewProps) {
         {chart("Slot delay", "mean of the events assigned", [{ label: "delay", color: "--line-3", values: delay }], seconds)}
         {chart("Dispatch", "hand-overs per second", [
           { label: "dispatched", color: "--line-1", values: dispatched },
-          { label: "pace", color: "--line-5", values: times.map(() => (pace > 0 ? pace : null)), dashed: true },
+          { label: pace.label, color: "--line-5", values: times.map(() => pace.pace), dashed: true },
         ], perSecond)}
         {chart("Queue depth", "items by state", [
           { label: "READY", color: "--line-1", values: depth("READY") },
           { label: "CLAIMED", color: "--line-3", values: depth("CLAIMED") },
           { label: "DEAD", color: "--line-2", values: depth("DEAD") },
-        ], number)}
+          { label: "DISPATCHED", color: "--line-5", values: depth("DISPATCHED"), dashed: true, off: true },
+          { label: "CANCELLED", color: "--line-4", values: depth("CANCELLED"), dashed: true, off: true },
+        ], number, "items")}
         {chart("Errors", "per second", errors.map(([label, name], i) => ({ label, color: `--line-${i + 2}`, values: rates(name) })), perSecond)}
       </div>
       <div class="grid-2">
-        <Panel title="Store health">
+        <Panel
+          title="Daemon and stores"
+          aside={status.value && <span class="quiet">v{status.value.version}, {status.value.store} store for limits, up {seconds(status.value.uptimeSeconds)}</span>}
+        >
           {live.checks.length === 0 && <p class="quiet">No check has reported yet.</p>}
           <ul class="rows">
             {live.checks.map((check) => (
@@ -132,12 +175,7 @@ export function OverviewView({ theme }: ViewProps) {
           ) : (
             <ul class="rows">
               {live.types.map((type) => (
-                <li key={type.type}>
-                  <a href={`#/dispatch/${encodeURIComponent(type.type)}`}>{type.type}</a>
-                  <span class="spacer" />
-                  <span class="quiet">{count(type.failed, "failure")} since start · {Math.round(type.paceUsed * 100)} % of pace</span>
-                  <Badge kind={type.paused ? "warn" : "good"}>{type.paused ? "paused by sink" : "taking"}</Badge>
-                </li>
+                <SinkRow type={type} settings={types.value?.find((each) => each.itemType === type.type)} key={type.type} />
               ))}
             </ul>
           )}

@@ -1,9 +1,10 @@
 // Payments: find one, see what happened to it, let a held one go.
 import { useState } from "preact/hooks";
-import { get, post, segment } from "../api";
+import { get, page, post, segment } from "../api";
 import { Confirm } from "../dialogs";
-import { count, instant } from "../format";
-import { Badge, Empty, Field, Loading, Panel, Problem, useLoad } from "../ui";
+import { amount, count, instant } from "../format";
+import { go, usePlace } from "../place";
+import { Badge, Empty, FindForm, Loading, Panel, Problem, useLoad } from "../ui";
 import { Story } from "./story";
 
 interface PaymentRow {
@@ -41,12 +42,16 @@ function PaymentCard(props: { id: string }) {
       <dl class="facts">
         <dt>Amount</dt>
         <dd>
-          {value.amount} {value.currency}
+          {amount(value.amount)} {value.currency}
         </dd>
         <dt>From</dt>
         <dd class="mono">{value.debtorIban}</dd>
         <dt>To</dt>
         <dd class="mono">{value.creditorIban}</dd>
+        {value.reference && <dt>Reference</dt>}
+        {value.reference && <dd>{value.reference}</dd>}
+        <dt>Taken</dt>
+        <dd>{instant(value.createdAt)}</dd>
         <dt>Execution</dt>
         <dd>{instant(value.executionTime)}</dd>
         {value.reason && <dt>Reason</dt>}
@@ -58,13 +63,16 @@ function PaymentCard(props: { id: string }) {
             : "no"}
         </dd>
       </dl>
-      {value.status === "HELD" && (
-        <div class="actions">
+      <div class="actions">
+        <button type="button" onClick={reload}>
+          Look again
+        </button>
+        {value.status === "HELD" && (
           <button type="button" class="primary" onClick={() => setAsking(true)}>
             Release
           </button>
-        </div>
-      )}
+        )}
+      </div>
       <Story steps={value.history.map((note) => ({ at: note.at, title: note.to, from: note.from, detail: note.detail }))} />
       {asking && (
         <Confirm
@@ -76,35 +84,61 @@ function PaymentCard(props: { id: string }) {
             reload();
           }}
         >
-          {value.amount} {value.currency} to <code>{value.creditorIban}</code> will be carried out at its time, or at once when that has passed.
+          {amount(value.amount)} {value.currency} to <code>{value.creditorIban}</code> will be carried out at its time, or at once when that has passed.
         </Confirm>
       )}
     </>
   );
 }
 
+function PaymentList(props: { status: string }) {
+  const first = `/api/v1/payments?limit=25${props.status ? `&status=${props.status}` : ""}`;
+  const [path, setPath] = useState(first);
+  const { value, error } = useLoad(() => page<PaymentRow>(path), path);
+  if (error) return <Problem error={error} />;
+  if (!value) return <Loading />;
+  return (
+    <>
+      {value.items.length === 0 && !value.next && path === first && (
+        <Empty title={props.status ? `None is ${props.status}` : "No payment yet"}>
+          {props.status ? "Choose another status to see others." : "Payments sent to POST /api/v1/payments, or by penstock payments import, appear here."}
+        </Empty>
+      )}
+      <ul class="rows" aria-label="Payments">
+        {value.items.map((row) => (
+          <li key={row.paymentId}>
+            <button type="button" class="link mono" onClick={() => go("payments", row.paymentId)}>
+              {row.paymentId}
+            </button>
+            <Badge kind={kindOf(row.status)}>{row.status}</Badge>
+            <span class="spacer" />
+            <span class="quiet">{row.reason ?? `due ${instant(row.scheduledTime)}`}</span>
+          </li>
+        ))}
+      </ul>
+      <div class="actions">
+        {path !== first && (
+          <button type="button" onClick={() => setPath(first)}>
+            From the start
+          </button>
+        )}
+        {value.next && (
+          <button type="button" onClick={() => setPath(value.next ?? first)}>
+            Next ids
+          </button>
+        )}
+      </div>
+    </>
+  );
+}
+
 export function PaymentsView() {
-  const [text, setText] = useState("");
-  const [id, setId] = useState("");
+  const id = usePlace().of[0] ?? "";
   const [status, setStatus] = useState("");
-  const rows = useLoad(() => get<PaymentRow[]>(`/api/v1/payments?limit=100${status ? `&status=${status}` : ""}`), status);
   return (
     <div class="grid-2">
       <Panel title="Find a payment">
-        <form
-          class="line"
-          onSubmit={(event) => {
-            event.preventDefault();
-            setId(text.trim());
-          }}
-        >
-          <Field label="Payment id">
-            <input name="payment" required maxLength={128} value={text} onInput={(e) => setText(e.currentTarget.value)} />
-          </Field>
-          <button type="submit" class="primary">
-            Find
-          </button>
-        </form>
+        <FindForm label="Payment id" action="Find" value={id} onFind={(each) => go("payments", each.trim())} />
         {id ? <PaymentCard id={id} key={id} /> : <Empty title="No payment chosen">Write the id it was sent with, or pick one from the list.</Empty>}
       </Panel>
       <Panel
@@ -119,20 +153,7 @@ export function PaymentsView() {
           </select>
         }
       >
-        <Problem error={rows.error} />
-        {rows.value && rows.value.length === 0 && <Empty title="No payment here">Payments sent to POST /api/v1/payments appear here.</Empty>}
-        <ul class="rows">
-          {(rows.value ?? []).map((row) => (
-            <li key={row.paymentId}>
-              <button type="button" class="link mono" onClick={() => setId(row.paymentId)}>
-                {row.paymentId}
-              </button>
-              <span class="spacer" />
-              <span class="quiet">{row.reason ?? `due ${instant(row.scheduledTime)}`}</span>
-              <Badge kind={kindOf(row.status)}>{row.status}</Badge>
-            </li>
-          ))}
-        </ul>
+        <PaymentList status={status} key={status} />
       </Panel>
     </div>
   );

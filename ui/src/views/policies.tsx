@@ -1,10 +1,12 @@
 // Throttle policies: what they are, what they were, and what they decide.
 import { useState } from "preact/hooks";
-import { del, get, list, post, put, raw, segment } from "../api";
+import { del, get, post, put, segment } from "../api";
+import { CatalogPanel, Table, useCatalog } from "../catalog";
 import { Confirm, EditDialog, HistoryDialog, type Past } from "../dialogs";
 import { changes } from "../diff";
 import { count, instant, number, perSecond, seconds } from "../format";
-import { Badge, Empty, Field, Loading, Panel, Problem, Switch, useLoad } from "../ui";
+import { Field, NumberInput, Switch } from "../ui";
+import { TryIt } from "./try_it";
 
 export interface Policy {
   policyKey: string;
@@ -36,11 +38,12 @@ const FRESH: Policy = {
   onStoreFailure: "deny",
   version: 0,
 };
+const nameOf = (policy: Policy) => policy.policyKey;
 const isWindow = (type: string) => type.includes("WINDOW");
 
 function describe(policy: Policy): string {
   return isWindow(policy.type)
-    ? `${number(policy.capacity)} per ${seconds(policy.windowSeconds)}`
+    ? `${count(policy.capacity, "token")} per ${seconds(policy.windowSeconds)}`
     : `${count(policy.capacity, "token")}, refilled at ${perSecond(policy.refillRate)}`;
 }
 
@@ -68,16 +71,16 @@ function Editor(props: { policy: Policy | undefined; onClose: () => void; onSave
           ))}
         </select>
       </Field>
-      <Field label="Capacity" hint="tokens, or calls in a window">
-        <input name="capacity" type="number" min={1} required value={draft.capacity} onInput={(e) => set({ capacity: Number(e.currentTarget.value) })} />
+      <Field label="Capacity" hint="tokens; a call takes its cost, which is 1 unless it says otherwise">
+        <NumberInput name="capacity" min={1} step={1} value={draft.capacity} onValue={(capacity) => set({ capacity })} />
       </Field>
       {isWindow(draft.type) ? (
         <Field label="Window" hint="seconds">
-          <input name="windowSeconds" type="number" min={1} required value={draft.windowSeconds} onInput={(e) => set({ windowSeconds: Number(e.currentTarget.value) })} />
+          <NumberInput name="windowSeconds" min={1} step={1} value={draft.windowSeconds} onValue={(windowSeconds) => set({ windowSeconds })} />
         </Field>
       ) : (
         <Field label="Refill rate" hint="tokens per second">
-          <input name="refillRate" type="number" min={0} step="any" required value={draft.refillRate} onInput={(e) => set({ refillRate: Number(e.currentTarget.value) })} />
+          <NumberInput name="refillRate" min={0} step="any" value={draft.refillRate} onValue={(refillRate) => set({ refillRate })} />
         </Field>
       )}
       <Field label="When the store fails">
@@ -100,181 +103,90 @@ async function loadPast(key: string): Promise<Past[]> {
   return versions.map((version, i, all) => ({
     at: instant(version.changedAt),
     title: version.deleted ? `Version ${version.version}: deleted` : `Version ${version.version}`,
-    changes: changes(all[i + 1] ?? null, version, ["version", "changedAt", "id"]),
+    changes: changes(all[i + 1] ?? null, version, ["version", "changedAt", "id", "deleted"]),
   }));
 }
 
-const SHOWN_HEADERS = ["ratelimit", "ratelimit-policy", "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "retry-after", "x-request-id"];
+const COLUMNS = [
+  { title: "Key", mono: true, cell: nameOf },
+  { title: "Limit", cell: describe },
+  { title: "Algorithm", cell: (policy: Policy) => TYPES.find(([type]) => type === policy.type)?.[1] ?? policy.type },
+  { title: "Version", cell: (policy: Policy) => number(policy.version) },
+];
 
-function TryIt() {
-  const [key, setKey] = useState("");
-  const [cost, setCost] = useState(1);
-  const [error, setError] = useState<unknown>();
-  const [answer, setAnswer] = useState<{ status: number; headers: [string, string][]; text: string }>();
-  const submit = async (event: Event) => {
-    event.preventDefault();
-    try {
-      const got = await raw("POST", "/api/v1/throttle/check", { key, cost });
-      const headers = SHOWN_HEADERS.flatMap((name): [string, string][] => {
-        const value = got.headers.get(name);
-        return value === null ? [] : [[name, value]];
-      });
-      setAnswer({ status: got.status, headers, text: JSON.stringify(JSON.parse(got.text), null, 2) });
-      setError(undefined);
-    } catch (problem) {
-      setError(problem);
-    }
-  };
-  const verdict = answer && (answer.status === 200 ? "allowed" : answer.status === 429 ? "denied" : "refused");
+function DeletePolicy(props: { policy: Policy; onClose: () => void; onDone: () => void }) {
+  const key = props.policy.policyKey;
   return (
-    <Panel title="Try it" aside={<span class="quiet">a real check: it is charged, cost 0 only looks</span>}>
-      <form class="line" onSubmit={submit}>
-        <Field label="Key">
-          <input name="try-key" required value={key} onInput={(e) => setKey(e.currentTarget.value)} placeholder="user:42" />
-        </Field>
-        <Field label="Cost">
-          <input name="try-cost" type="number" value={cost} onInput={(e) => setCost(Number(e.currentTarget.value))} />
-        </Field>
-        <button type="submit" class="primary">
-          Check
-        </button>
-      </form>
-      <Problem error={error} />
-      {answer && (
-        <div class="answer" aria-live="polite">
-          <p>
-            <Badge kind={verdict === "allowed" ? "good" : "bad"}>{verdict}</Badge> HTTP {answer.status}
-          </p>
-          <table class="diff">
-            <tbody>
-              {answer.headers.map(([name, value]) => (
-                <tr key={name}>
-                  <th scope="row">{name}</th>
-                  <td>{value}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-          <pre tabIndex={0}>{answer.text}</pre>
-        </div>
-      )}
-    </Panel>
+    <Confirm title="Delete policy" action="Delete" danger onClose={props.onClose} onConfirm={() => del(`/admin/policies/${segment(key)}`).then(props.onDone)}>
+      Keys under <code>{key}</code> fall back to the next pattern that fits, or to the default limit.
+    </Confirm>
   );
 }
 
-type Open = { what: "edit" | "history" | "delete" | "shadow"; policy?: Policy };
+function ShadowPolicy(props: { policy: Policy; onClose: () => void; onDone: () => void }) {
+  const { policy } = props;
+  return (
+    <Confirm
+      title={policy.shadow ? "Enforce this policy" : "Put this policy in shadow"}
+      action={policy.shadow ? "Enforce" : "Shadow"}
+      danger={policy.shadow}
+      onClose={props.onClose}
+      onConfirm={() => put(`/admin/policies/${segment(policy.policyKey)}`, body({ ...policy, shadow: !policy.shadow })).then(props.onDone)}
+    >
+      From now on <code>{policy.policyKey}</code> {policy.shadow ? `denies what is above ${describe(policy)}.` : "denies nothing; what it would have denied is counted."}
+    </Confirm>
+  );
+}
 
 export function PoliciesView() {
-  const { value, error, reload } = useLoad(() => list<Policy>("/admin/policies", (policy) => policy.policyKey), 0);
-  const [search, setSearch] = useState("");
-  const [open, setOpen] = useState<Open>();
-  const close = () => setOpen(undefined);
-  const shown = (value ?? []).filter((policy) => policy.policyKey.toLowerCase().includes(search.toLowerCase()));
-  const policy = open?.policy;
+  const catalog = useCatalog<Policy, "edit" | "history" | "delete" | "shadow">("/admin/policies", nameOf);
+  const { open, show, close, reload } = catalog;
+  const policy = open?.entry;
+  const shadow = {
+    title: "Shadow",
+    cell: (each: Policy) => <Switch on={each.shadow} label={`Shadow of ${each.policyKey}`} onToggle={() => show("shadow", each)} />,
+  };
   return (
     <>
-      <Panel
+      <CatalogPanel
         title="Policies"
-        aside={
+        one="policy"
+        many="policies"
+        catalog={catalog}
+        onNew={() => show("edit")}
+        empty={
           <>
-            <input type="search" aria-label="Search policies" placeholder="Search keys" value={search} onInput={(e) => setSearch(e.currentTarget.value)} />
-            <button type="button" class="primary" onClick={() => setOpen({ what: "edit" })}>
-              New policy
-            </button>
+            Every key falls under the default limit of the configuration. Press <em>New policy</em> to give some of them one of their own.
           </>
         }
       >
-        <Problem error={error} />
-        {!value && !error && <Loading />}
-        {value && value.length === 0 && (
-          <Empty title="No policy yet">
-            Every key falls under the default limit of the configuration. Press <em>New policy</em> to give some of them one of their own.
-          </Empty>
+        {(shown) => (
+          <Table
+            label="Policies"
+            rows={shown}
+            nameOf={nameOf}
+            columns={[...COLUMNS.slice(0, 3), shadow, ...COLUMNS.slice(3)]}
+            actions={(each) => (
+              <>
+                <button type="button" onClick={() => show("edit", each)}>
+                  Edit
+                </button>
+                <button type="button" onClick={() => show("history", each)}>
+                  History
+                </button>
+                <button type="button" onClick={() => show("delete", each)}>
+                  Delete
+                </button>
+              </>
+            )}
+          />
         )}
-        {value && value.length > 0 && shown.length === 0 && <Empty title="Nothing found">No policy key holds “{search}”. Search for a part of the key as it was written, * included.</Empty>}
-        {shown.length > 0 && (
-          <div class="scroll">
-            <table class="list">
-              <thead>
-                <tr>
-                  <th>Key</th>
-                  <th>Limit</th>
-                  <th>Algorithm</th>
-                  <th>Shadow</th>
-                  <th>Version</th>
-                  <th>
-                    <span class="hidden">Actions</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {shown.slice(0, 500).map((each) => (
-                  <tr key={each.policyKey}>
-                    <td class="mono">{each.policyKey}</td>
-                    <td data-label="Limit">{describe(each)}</td>
-                    <td data-label="Algorithm">{TYPES.find(([type]) => type === each.type)?.[1] ?? each.type}</td>
-                    <td data-label="Shadow">
-                      <Switch on={each.shadow} label={`Shadow of ${each.policyKey}`} onToggle={() => setOpen({ what: "shadow", policy: each })} />
-                    </td>
-                    <td data-label="Version">{each.version}</td>
-                    <td class="row-actions">
-                      <button type="button" onClick={() => setOpen({ what: "edit", policy: each })}>
-                        Edit
-                      </button>
-                      <button type="button" onClick={() => setOpen({ what: "history", policy: each })}>
-                        History
-                      </button>
-                      <button type="button" onClick={() => setOpen({ what: "delete", policy: each })}>
-                        Delete
-                      </button>
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
-        )}
-        {shown.length > 500 && <p class="quiet">The first 500 of {count(shown.length, "policy", "policies")}; search to see others.</p>}
-      </Panel>
+      </CatalogPanel>
       <TryIt />
       {open?.what === "edit" && <Editor policy={policy} onClose={close} onSaved={reload} />}
       {open?.what === "history" && policy && <HistoryDialog name={policy.policyKey} load={() => loadPast(policy.policyKey)} onClose={close} />}
-      {open?.what === "delete" && policy && (
-        <Confirm
-          title="Delete policy"
-          action="Delete"
-          danger
-          onClose={close}
-          onConfirm={async () => {
-            await del(`/admin/policies/${segment(policy.policyKey)}`);
-            reload();
-          }}
-        >
-          Keys under <code>{policy.policyKey}</code> fall back to the next pattern that fits, or to the default limit.
-        </Confirm>
-      )}
-      {open?.what === "shadow" && policy && (
-        <Confirm
-          title={policy.shadow ? "Enforce this policy" : "Put this policy in shadow"}
-          action={policy.shadow ? "Enforce" : "Shadow"}
-          danger={policy.shadow}
-          onClose={close}
-          onConfirm={async () => {
-            await put(`/admin/policies/${segment(policy.policyKey)}`, body({ ...policy, shadow: !policy.shadow }));
-            reload();
-          }}
-        >
-          {policy.shadow ? (
-            <>
-              From now on <code>{policy.policyKey}</code> denies what is above {describe(policy)}.
-            </>
-          ) : (
-            <>
-              From now on <code>{policy.policyKey}</code> denies nothing; what it would have denied is counted.
-            </>
-          )}
-        </Confirm>
-      )}
+      {open?.what === "delete" && policy && <DeletePolicy policy={policy} onClose={close} onDone={reload} />}
+      {open?.what === "shadow" && policy && <ShadowPolicy policy={policy} onClose={close} onDone={reload} />}
     </>
   );
 }

@@ -1,10 +1,12 @@
 // Slot configs: how many events a window takes.
 import { useState } from "preact/hooks";
 import { get, list, post, segment } from "../api";
+import { CatalogPanel, Table, useCatalog } from "../catalog";
 import { EditDialog, HistoryDialog, type Past } from "../dialogs";
 import { changes } from "../diff";
 import { count, instant, isoMillis, number, perSecond, seconds } from "../format";
-import { Empty, Field, Loading, Panel, Problem, useLoad } from "../ui";
+import { hashOf } from "../place";
+import { Field, NumberInput } from "../ui";
 
 export interface SlotConfig {
   configName: string;
@@ -16,7 +18,9 @@ export interface SlotConfig {
   effectiveFrom: string;
 }
 
-export const loadSlotConfigs = () => list<SlotConfig>("/admin/rate-limit/configs", (config) => config.configName);
+const PATH = "/admin/rate-limit/configs";
+const nameOf = (config: SlotConfig) => config.configName;
+export const loadSlotConfigs = () => list<SlotConfig>(PATH);
 
 function Editor(props: { config: SlotConfig | undefined; onClose: () => void; onSaved: () => void }) {
   const [name, setName] = useState(props.config?.configName ?? "default");
@@ -26,14 +30,14 @@ function Editor(props: { config: SlotConfig | undefined; onClose: () => void; on
   const save = () => post("/admin/rate-limit/config", { configName: name, maxPerWindow: most, windowSize: `PT${size}S`, pool: pool || null });
   return (
     <EditDialog title={props.config ? `Edit ${props.config.configName}` : "New slot config"} save={save} onSaved={props.onSaved} onClose={props.onClose}>
-      <Field label="Name">
+      <Field label="Name" hint="Events that name no config use the one called default.">
         <input name="configName" required maxLength={128} disabled={!!props.config} value={name} onInput={(e) => setName(e.currentTarget.value)} />
       </Field>
       <Field label="Most per window" hint="events">
-        <input name="maxPerWindow" type="number" min={1} required value={most} onInput={(e) => setMost(Number(e.currentTarget.value))} />
+        <NumberInput name="maxPerWindow" min={1} max={10_000_000} value={most} onValue={setMost} />
       </Field>
       <Field label="Window size" hint="seconds; cannot change while the pool holds slots in windows to come">
-        <input name="windowSize" type="number" min={0.001} step="any" required value={size} onInput={(e) => setSize(Number(e.currentTarget.value))} />
+        <NumberInput name="windowSize" min={0.001} max={86_400} step={0.001} value={size} onValue={setSize} />
       </Field>
       <Field label="Pool" hint="Configs of one pool share their windows. Empty: one of its own.">
         <input name="pool" maxLength={128} value={pool} onInput={(e) => setPool(e.currentTarget.value)} />
@@ -51,73 +55,60 @@ async function loadPast(name: string): Promise<Past[]> {
   }));
 }
 
+const COLUMNS = [
+  { title: "Name", mono: true, cell: nameOf },
+  { title: "Most", cell: (config: SlotConfig) => `${count(config.maxPerWindow, "event")} per window` },
+  { title: "Window", cell: (config: SlotConfig) => seconds(isoMillis(config.windowSize) / 1000) },
+  { title: "At most", cell: (config: SlotConfig) => perSecond((config.maxPerWindow * 1000) / isoMillis(config.windowSize)) },
+  { title: "Pool", mono: true, cell: (config: SlotConfig) => config.pool },
+  {
+    title: "Version",
+    cell: (config: SlotConfig) => (
+      <>
+        {number(config.version)} <span class="quiet">since {instant(config.effectiveFrom)}</span>
+      </>
+    ),
+  },
+];
+
 export function SlotConfigsView() {
-  const { value, error, reload } = useLoad(loadSlotConfigs, 0);
-  const [search, setSearch] = useState("");
-  const [edited, setEdited] = useState<SlotConfig | "new">();
-  const [past, setPast] = useState<string>();
-  const shown = (value ?? []).filter((config) => config.configName.toLowerCase().includes(search.toLowerCase()));
+  const catalog = useCatalog<SlotConfig, "edit" | "history">(PATH, nameOf);
+  const { open, show, close } = catalog;
+  const config = open?.entry;
   return (
     <>
-      <Panel
+      <CatalogPanel
         title="Slot configs"
-        aside={
-          <>
-            <input type="search" aria-label="Search slot configs" placeholder="Search names" value={search} onInput={(e) => setSearch(e.currentTarget.value)} />
-            <button type="button" class="primary" onClick={() => setEdited("new")}>
-              New slot config
-            </button>
-          </>
-        }
+        one="slot config"
+        many="slot configs"
+        catalog={catalog}
+        onNew={() => show("edit")}
+        empty="Press New slot config to say how many events a window takes; then events can be assigned."
       >
-        <Problem error={error} />
-        {!value && !error && <Loading />}
-        {value && value.length === 0 && <Empty title="No slot config yet">Press New slot config to say how many events a window takes; then events can be assigned.</Empty>}
-        {value && value.length > 0 && shown.length === 0 && <Empty title="Nothing found">No name holds “{search}”.</Empty>}
-        {shown.length > 0 && (
-          <div class="scroll">
-            <table class="list">
-              <thead>
-                <tr>
-                  <th>Name</th>
-                  <th>Most</th>
-                  <th>Window</th>
-                  <th>At most</th>
-                  <th>Pool</th>
-                  <th>Version</th>
-                  <th>
-                    <span class="hidden">Actions</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {shown.map((config) => (
-                  <tr key={config.configName}>
-                    <td class="mono">{config.configName}</td>
-                    <td data-label="Most">{count(config.maxPerWindow, "event")} per window</td>
-                    <td data-label="Window">{seconds(isoMillis(config.windowSize) / 1000)}</td>
-                    <td data-label="At most">{perSecond((config.maxPerWindow * 1000) / isoMillis(config.windowSize))}</td>
-                    <td class="mono" data-label="Pool">{config.pool}</td>
-                    <td data-label="Version">
-                      {number(config.version)} <span class="quiet">since {instant(config.effectiveFrom)}</span>
-                    </td>
-                    <td class="row-actions">
-                      <button type="button" onClick={() => setEdited(config)}>
-                        Edit
-                      </button>
-                      <button type="button" onClick={() => setPast(config.configName)}>
-                        History
-                      </button>
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+        {(shown) => (
+          <Table
+            label="Slot configs"
+            rows={shown}
+            nameOf={nameOf}
+            columns={COLUMNS}
+            actions={(each) => (
+              <>
+                <a class="button" href={hashOf("timeline", each.configName)}>
+                  Timeline
+                </a>
+                <button type="button" onClick={() => show("edit", each)}>
+                  Edit
+                </button>
+                <button type="button" onClick={() => show("history", each)}>
+                  History
+                </button>
+              </>
+            )}
+          />
         )}
-      </Panel>
-      {edited && <Editor config={edited === "new" ? undefined : edited} onClose={() => setEdited(undefined)} onSaved={reload} />}
-      {past && <HistoryDialog name={past} load={() => loadPast(past)} onClose={() => setPast(undefined)} />}
+      </CatalogPanel>
+      {open?.what === "edit" && <Editor config={config} onClose={close} onSaved={catalog.reload} />}
+      {open?.what === "history" && config && <HistoryDialog name={config.configName} load={() => loadPast(config.configName)} onClose={close} />}
     </>
   );
 }

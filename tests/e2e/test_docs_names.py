@@ -50,7 +50,7 @@ def facts(tmp_path_factory):
             "keys": set(re.findall(r"^\| `([^`]+)`", reference, re.M)),
             "words": words_of(described),
             "tables": set(re.findall(r"CREATE (?:TABLE|VIEW) (?:IF NOT EXISTS )?(\w+)", sources("src/store/**/migrations/*.sql"))),
-            "columns": set(re.findall(r"\b\w+\b", sources("src/store/**/migrations/*.sql"))),
+            "columns": set(re.findall(r"\b\w+\b", sources("src/store/**/*.sql"))),
             "source": sources("src/**/*.cc") + sources("src/**/*.h"),
         }
     finally:
@@ -155,21 +155,62 @@ def test_every_guarantee_names_its_tests():
     assert not without, f"promises without a test: {without}"
 
 
-# --- settings ---
+# --- all pages ---
+
+def prose(path):
+    return re.sub(r"```.*?```", "", path.read_text(), flags=re.S)
+
+
+def guides_and_references():
+    return [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "guides").glob("*.md"), *(ROOT / "deploy").rglob("*.md")]
+
+
+def spans(pattern):
+    """(page, name) of all code in prose that looks like `pattern`."""
+    return [(path, name) for path in guides_and_references() for name in CODE.findall(prose(path)) if re.fullmatch(pattern, name)]
+
 
 def test_every_setting_that_a_page_names_exists(facts):
-    """`section.key` in words, where the section is one of the reference."""
+    """`section.key`, where the section is one of the reference."""
     sections = {key.split(".")[0] for key in facts["keys"] if "." in key}
     groups = {".".join(key.split(".")[:n]) for key in facts["keys"] for n in range(1, key.count(".") + 1)}
-    unknown = []
-    for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "guides").glob("*.md")]:
-        for name in CODE.findall(re.sub(r"```.*?```", "", path.read_text(), flags=re.S)):
-            name = name.split(":")[0].split("=")[0]
-            file = name.endswith((".md", ".h", ".cc", ".json"))
-            if re.fullmatch(r"[a-z]+(\.[a-z-]+)+", name) and name.split(".")[0] in sections and not file:
-                if name not in facts["keys"] | groups and f'"{name}"' not in facts["source"]:
-                    unknown.append(f"{path.name}: {name}")
+    unknown = [f"{path.name}: {name}" for path, name in spans(r"[a-z]+(\.[a-z-]+)+(: \S+)?")
+               if name.split(".")[0] in sections and not name.endswith((".md", ".h", ".cc", ".json"))
+               and name.split(":")[0] not in facts["keys"] | groups and f'"{name}"' not in facts["source"]]
     assert not unknown, unknown
+
+
+def test_every_route_that_a_page_names_exists(facts):
+    def fits(name):
+        if name == "GET /stats":
+            return True  # of `penstock demo downstream`
+        method, _, path = name.partition(" ")
+        asked = path.split("?")[0].split("/")
+        return any(method in (verb, "ANY") and len(known.split("/")) == len(asked) and
+                   all(part == want or part.startswith("{") for part, want in zip(known.split("/"), asked))
+                   for verb, known in facts["routes"])
+
+    named = spans(r"(GET|POST|PUT|PATCH|DELETE|ANY) /[^ ]*")
+    assert len(named) > 40
+    assert not [f"{path.name}: {name}" for path, name in named if not fits(name)]
+
+
+def test_every_metric_that_a_page_names_exists(facts):
+    named = spans(r"(rate_limiter|throttlex|penstock|dispatch|payments|gateway)_[a-z_]+(\{.*\})?")
+    assert len(named) > 50
+    known = facts["metrics"] | facts["tables"] | facts["columns"] | {"throttlex_usage", "throttlex_sw_log", "throttlex_policy"}
+    unknown = [f"{path.name}: {name}" for path, name in named
+               if name.split("{")[0] not in known and f'"{name.split("{")[0]}"' not in facts["source"]]
+    assert not unknown, unknown
+
+
+@pytest.mark.parametrize("guide", sorted((ROOT / "docs" / "guides").glob("*.md")), ids=lambda page: page.name)
+def test_every_guide_says_for_whom_what_and_what_then(guide):
+    text = guide.read_text()
+    assert "**For** " in text and "**You get** " in text
+    heads = "\n".join(re.findall(r"^## (.*)$", text, re.M))
+    assert "1. " in heads and "ee that it works" in heads
+    assert "When something fails" in heads and "On several nodes" in heads
 
 
 def test_the_example_answers_are_json():

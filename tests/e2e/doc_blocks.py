@@ -15,7 +15,8 @@ from conftest import ROOT
 
 COMMAND_LANGUAGES = {"bash", "sh", "console"}
 CHECKED_LANGUAGES = {"yaml", "sql", "promql"}  # run or checked by the program that reads them
-LOOKS_LIKE_A_COMMAND = re.compile(r"^(penstock|curl|\$) ", re.M)
+LOOKS_LIKE_A_COMMAND = re.compile(
+    r"^(penstock|curl|\$|sudo|apt|apt-get|systemctl|docker|kubectl|helm|make|cmake|psql|redis-cli|python3) ", re.M)
 
 # Why a block may stay unrun. A short list on purpose: anything else is run, or is not in the docs.
 REASONS = {
@@ -31,7 +32,7 @@ REASONS = {
 }
 BLOCK_MARKS = {"run by", "not run", "stays", "until", "daemon", "rows to"}
 PAGE_MARKS = {"needs", "set", "program", "page run by", "fixture"}
-OTHER_COMMENTS = {"reference", "tour"}  # of other tests; what a tour once named is run as all the rest
+SECTION = re.compile(r"\w+: ?(begin|end)\b")  # of other tests
 SERVERS = {"postgres", "redis", "mariadb", "kafka", "temporal", "smsc"}  # real ones, by doc_terminal.py
 PROGRAMS = {"nginx", "promtool", "psql", "kcat", "redis-cli"}  # what else a page may need
 
@@ -151,49 +152,61 @@ def take_mark(place, comment, block_marks, page_marks):
         block_marks[key] = value
     elif key in PAGE_MARKS:
         page_marks.setdefault(key, []).append(value)
-    elif key not in OTHER_COMMENTS:
+    elif not SECTION.match(comment):
         raise RuleBroken(place, f"unknown mark <!-- {comment} -->")
 
 
 # --- the rule ---
 
 def check_rule(page):
-    """That each block is run, or says who runs it or why nobody can."""
+    """That each block is run, or says who runs it or why nobody can; all that is wrong with a page at once."""
+    found = [*problems_of_page(page), *(problem for block in page.blocks for problem in problems_of_block(page, block))]
+    if found:
+        raise RuleBroken(page.name, "breaks the rule for command blocks:\n" + "\n".join(found))
+
+
+def problems_of_page(page):
     for value in page.marks.get("page run by", []):
-        file, _ = named_test(page.name, value)
-        if page.name not in file.read_text():
-            raise RuleBroken(page.name, f"{value} does not name this page")
+        file = named_test(value)
+        if file is None or page.name not in file.read_text():
+            yield f"{page.name}: there is no test {value} that names this page"
     for word in page.words("needs"):
         if word not in SERVERS | PROGRAMS:
-            raise RuleBroken(page.name, f"<!-- needs: {word} --> is none of {', '.join(sorted(SERVERS | PROGRAMS))}")
-    for block in page.blocks:
-        if block.language == "sql" and is_run_here(page, block) and not {"postgres", "mariadb"} & set(page.words("needs")):
-            raise RuleBroken(block.place, "SQL on a page that needs neither postgres nor mariadb")
-        if not block.language and LOOKS_LIKE_A_COMMAND.search(block.text) and is_run_here(page, block):
-            raise RuleBroken(block.place, "a block without a language shows commands")
-        if "not run" in block.marks and block.marks["not run"] not in REASONS:
-            raise RuleBroken(block.place, f"<!-- not run: {block.marks['not run']} --> is no reason that is known")
-        if "run by" in block.marks:
-            check_named(block)
+            yield f"{page.name}: <!-- needs: {word} --> is none of {', '.join(sorted(SERVERS | PROGRAMS))}"
 
 
-def named_test(place, value):
+def problems_of_block(page, block):
+    runs = is_run_here(page, block)
+    if block.language == "sql" and runs and not {"postgres", "mariadb"} & set(page.words("needs")):
+        yield f"{block.place}: SQL on a page that needs neither postgres nor mariadb"
+    if not block.language and runs and LOOKS_LIKE_A_COMMAND.search(block.text):
+        yield f"{block.place}: a block without a language shows commands"
+    if "not run" in block.marks and block.marks["not run"] not in REASONS:
+        yield f"{block.place}: <!-- not run: {block.marks['not run']} --> is no reason that is known"
+    if "run by" in block.marks:
+        yield from problems_of_named(block)
+
+
+def named_test(value):
+    """The file of `FILE::TEST`, if there is such a test."""
     path, _, test = value.partition("::")
     file = ROOT / path
-    if not file.is_file() or not re.search(rf"^def {re.escape(test)}\(", file.read_text(), re.M):
-        raise RuleBroken(place, f"there is no test {value}")
-    return file, test
+    return file if file.is_file() and re.search(rf"^def {re.escape(test)}\(", file.read_text(), re.M) else None
 
 
-def check_named(block):
-    source = " ".join(named_test(block.place, block.marks["run by"])[0].read_text().split())
+def problems_of_named(block):
+    file = named_test(block.marks["run by"])
+    if file is None:
+        yield f"{block.place}: there is no test {block.marks['run by']}"
+        return
+    source = " ".join(file.read_text().split())
     name = block.page.rpartition("/")[2]
     if block.page in source or (name != "README.md" and name in source):
         return  # it reads the page itself
     for command in block.commands.replace("\\\n", " ").splitlines():
         command = " ".join(command.split("  #")[0].split())
         if command and not command.startswith("#") and command not in source:
-            raise RuleBroken(block.place, f"{block.marks['run by']} does not contain: {command}")
+            yield f"{block.place}: {block.marks['run by']} does not contain: {command}"
 
 
 def is_run_here(page, block):

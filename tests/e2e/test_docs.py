@@ -40,6 +40,7 @@ def written(monkeypatch, tmp_path, text, name="page.md"):
 @pytest.mark.parametrize("text,message", [
     ("```\ncurl http://127.0.0.1:8080/metrics\n```\n", "without a language"),
     ("```\n$ ls\n```\n", "without a language"),
+    ("```\nsystemctl stop penstock\n```\n", "without a language"),
     ("<!-- not run: too hard -->\n```bash\nls\n```\n", "no reason that is known"),
     ("<!-- run by: tests/e2e/test_x.py::test_y -->\n```bash\nls\n```\n", "there is no test"),
     ("<!-- stays -->\nwords\n", "stands before no block"),

@@ -109,6 +109,13 @@ def test_links_to_headings_lead_to_one():
     assert not broken, broken
 
 
+def test_the_index_has_every_page():
+    index = (ROOT / "docs" / "README.md").read_text()
+    pages = [name.removeprefix("docs/") for name in PAGES if re.fullmatch(r"docs/(guides/)?[\w-]+\.md", name)]
+    missing = [page for page in pages if f"({page})" not in index and page != "README.md"]
+    assert not missing, f"add a line for each to docs/README.md, under its reader: {missing}"
+
+
 def test_both_commands_stand_in_the_readme():
     text = (ROOT / "README.md").read_text()
     assert "make run" in text and "make test" in text

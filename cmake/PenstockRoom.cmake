@@ -93,6 +93,7 @@ function(penstock_script_tests)
       test_config
       test_console
       test_docs
+      test_docs_names
       test_examples
       test_kafka_intake
       test_kafka_sink

@@ -126,6 +126,8 @@ Result<std::unique_ptr<GatewayPart>> GatewayPart::start(
           .clock = clock,
           .wake = [&service = dispatch.service()] { service.wake(store::message_item_type()); },
           .context = wire::encode_message_context,
+          .deliveries = backend.deliveries,
+          .usage_export = backend.usage_export,
           .bus = part->bus_.get(),
           .gate = quotas,
           .keys = backend.send_keys},

@@ -1,87 +1,119 @@
-"""Runs the commands that the documents show, and compares the answers they print with the real ones."""
-import json
+"""The documents keep their word: every command block is run (doc_blocks.py), links lead somewhere, names exist."""
 import pathlib
 import re
-import subprocess
 
-from conftest import ROOT, binary, clean_environment
+import pytest
+import testserver
+from conftest import ROOT
+from doc_blocks import RuleBroken, check_rule, has_something_to_run, page_names, read_page, run_page
+from doc_terminal import Terminal
 
-BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.S)
-
-
-def tour_blocks(document="README.md"):
-    text = (ROOT / document).read_text()
-    tour = re.search(r"<!-- tour:begin.*?-->(.*?)<!-- tour:end -->", text, re.S).group(1)
-    return BLOCK.findall(tour)
+PAGES = page_names()
 
 
-def shape(value):
-    """The keys and types of a JSON value; what changes from run to run is not compared."""
-    if isinstance(value, dict):
-        return {key: shape(member) for key, member in value.items()}
-    if isinstance(value, list):
-        return [shape(element) for element in value]
-    return type(value).__name__
+@pytest.mark.parametrize("name", PAGES)
+def test_every_block_is_run_or_says_why_not(name):
+    check_rule(read_page(name))
 
 
-def run_blocks(daemon, blocks):
-    """Each bash block must succeed; a JSON block after it has the shape of its output, an error only there."""
-    output = ""
-    for (language, text), (next_language, next_text) in zip(blocks, [*blocks[1:], ("", "")]):
-        if language == "bash":
-            command = text.replace("http://127.0.0.1:8080", daemon.url)
-            command = command.replace("build/release/penstock", binary())
-            run = subprocess.run(["bash", "-euo", "pipefail", "-c", command], capture_output=True,
-                                 text=True, timeout=60, cwd=ROOT,
-                                 env=clean_environment({"PENSTOCK_URL": daemon.url}))
-            assert run.returncode == 0, (command, run.stdout, run.stderr)
-            assert run.stdout, command
-            if next_language != "json" or '"error"' not in next_text:
-                assert '"error"' not in run.stdout, run.stdout
-            output = run.stdout
-        elif language == "json":
-            assert shape(json.loads(output)) == shape(json.loads(text)), output
+@pytest.mark.parametrize("name", filter(has_something_to_run, PAGES))
+def test_the_commands_of_the_page_work(name, tmp_path):
+    page = read_page(name)
+    try:
+        with Terminal(page, tmp_path) as terminal:
+            run_page(page, terminal)
+    except testserver.Unavailable as reason:
+        pytest.skip(f"skipped: {reason}")
 
 
-def test_the_tour_of_the_readme_works(daemon):
-    blocks = tour_blocks()
-    assert sum(language == "bash" for language, _ in blocks) >= 8
-    run_blocks(daemon, blocks)
+# --- the rule itself: what breaks it is noticed ---
+
+def written(monkeypatch, tmp_path, text, name="page.md"):
+    import doc_blocks
+    monkeypatch.setattr(doc_blocks, "ROOT", tmp_path)
+    (tmp_path / name).write_text(text)
+    page = read_page(name)
+    check_rule(page)
+    return page
 
 
-def test_the_commands_of_the_throttle_guide_work(daemon):
-    blocks = BLOCK.findall((ROOT / "docs" / "throttle.md").read_text())
-    assert sum(language == "bash" for language, _ in blocks) >= 6
-    run_blocks(daemon, blocks)
+@pytest.mark.parametrize("text,message", [
+    ("```\ncurl http://127.0.0.1:8080/metrics\n```\n", "without a language"),
+    ("```\n$ ls\n```\n", "without a language"),
+    ("```\nsystemctl stop penstock\n```\n", "without a language"),
+    ("<!-- not run: too hard -->\n```bash\nls\n```\n", "no reason that is known"),
+    ("<!-- run by: tests/e2e/test_x.py::test_y -->\n```bash\nls\n```\n", "there is no test"),
+    ("<!-- stays -->\nwords\n", "stands before no block"),
+    ("<!-- no run: benchmark -->\n```bash\nls\n```\n", "unknown mark"),
+    ("<!-- needs: oracle -->\n", "is none of"),
+    ("```sql\nSELECT 1;\n```\n", "needs neither"),
+    ("```bash\nls\n", "a block without an end"),
+])
+def test_a_block_that_breaks_the_rule_is_named_with_what_to_do(monkeypatch, tmp_path, text, message):
+    with pytest.raises(RuleBroken, match=message) as broken:
+        written(monkeypatch, tmp_path, text)
+    assert "page.md" in str(broken.value) and "<!-- not run: REASON -->" in str(broken.value)
 
 
-def test_the_first_payment_of_the_guide_works(daemon):
-    blocks = tour_blocks("docs/payments.md")
-    assert sum(language == "bash" for language, _ in blocks) >= 8
-    run_blocks(daemon, blocks)
+def test_a_test_that_is_named_must_have_the_command(monkeypatch, tmp_path):
+    (tmp_path / "test_x.py").write_text("def test_y():\n    run('nginx -t', 'nginx -s reload')\n")
+    block = "<!-- run by: test_x.py::test_y -->\n```bash\nnginx -t   # is it right?\n{}\n```\n"
+    written(monkeypatch, tmp_path, block.format("nginx -s reload"))
+    with pytest.raises(RuleBroken, match="does not contain: nginx -s stop"):
+        written(monkeypatch, tmp_path, block.format("nginx -s stop"))
 
 
-def test_the_first_item_of_the_dispatch_guide_works(daemon):
-    blocks = tour_blocks("docs/dispatch.md")
-    assert sum(language == "bash" for language, _ in blocks) >= 4
-    run_blocks(daemon, blocks)
+@pytest.mark.parametrize("text,message", [
+    ("```bash\nfalse\n```\n", "exit code 1"),
+    ("```bash\necho '{\"a\": 1}'\n```\n```json\n{\"b\": 1}\n```\n", "prints other fields"),
+    ("```bash\ncurl -sS http://127.0.0.1:8080/no/such/path\n```\n", "printed an error"),
+    ("```yaml\nslots:\n  max-dely: P1D\n```\n", "max-delay"),
+])
+def test_a_command_that_does_not_work_is_named_with_what_to_do(monkeypatch, tmp_path, text, message):
+    (tmp_path / "docs").mkdir()
+    page = written(monkeypatch, tmp_path / "docs", text)
+    monkeypatch.undo()
+    with Terminal(page, tmp_path) as terminal, pytest.raises(RuleBroken, match=message) as broken:
+        run_page(page, terminal)
+    assert "page.md:" in str(broken.value) and "run by" in str(broken.value)
 
 
-def test_the_first_message_of_the_gateway_guide_works(daemon):
-    blocks = tour_blocks("docs/gateway.md")
-    assert sum(language == "bash" for language, _ in blocks) >= 4
-    run_blocks(daemon, blocks)
-
+# --- other promises of the documents ---
 
 def test_links_between_the_documents_lead_somewhere():
     broken = []
-    for document in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("deploy/**/*.md"),
-                     *ROOT.glob("src/**/*.md")]:
+    for name in PAGES:
+        document = ROOT / name
         for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)",
-                                     re.sub(r"```.*?```", "", document.read_text(), flags=re.S)):
+                                 re.sub(r"```.*?```", "", document.read_text(), flags=re.S)):
             if not (document.parent / target).exists():
-                broken.append(f"{document.relative_to(ROOT)}: {target}")
+                broken.append(f"{name}: {target}")
     assert not broken, broken
+
+
+def anchor(heading):
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+def test_links_to_headings_lead_to_one():
+    broken = []
+    for name in PAGES:
+        document = ROOT / name
+        for target, wanted in re.findall(r"\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)",
+                                         re.sub(r"```.*?```", "", document.read_text(), flags=re.S)):
+            file = (document.parent / target) if target else document
+            if file.suffix == ".md" and file.exists():
+                headings = re.findall(r"^#+ +(.*)$", re.sub(r"```.*?```", "", file.read_text(), flags=re.S), re.M)
+                if wanted not in {anchor(heading) for heading in headings}:
+                    broken.append(f"{name}: {target}#{wanted}")
+    assert not broken, broken
+
+
+def test_the_index_has_every_page():
+    index = (ROOT / "docs" / "README.md").read_text()
+    pages = [name.removeprefix("docs/") for name in PAGES if re.fullmatch(r"docs/(guides/)?[\w-]+\.md", name)]
+    missing = [page for page in pages if f"({page})" not in index and page != "README.md"]
+    assert not missing, f"add a line for each to docs/README.md, under its reader: {missing}"
 
 
 def test_both_commands_stand_in_the_readme():

@@ -94,6 +94,8 @@ function(penstock_script_tests)
       test_console
       test_docs
       test_docs_names
+      test_doctor
+      test_doctor_servers
       test_examples
       test_kafka_intake
       test_kafka_sink

@@ -53,6 +53,8 @@ Result<std::string> read_pem(std::string_view key, const std::filesystem::path& 
   return fail(ErrorKind::invalid, fmt::format("{}: cannot read {}", key, path.string()));
 }
 
+}  // namespace
+
 Result<sink::TemporalOptions> temporal_options(const TemporalConfig& config) {
   sink::TemporalOptions options{.address = config.address,
                                 .namespace_name = config.namespace_name,
@@ -75,8 +77,6 @@ Result<sink::TemporalOptions> temporal_options(const TemporalConfig& config) {
   if (!taken) return std::unexpected(std::move(taken.error()));
   return options;
 }
-
-}  // namespace
 
 kafka::Connection kafka_connection(const KafkaConfig& config) {
   return {.brokers = config.brokers,

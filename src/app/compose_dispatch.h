@@ -31,6 +31,8 @@ using WrapSink = std::function<std::unique_ptr<sink::Sink>(
     const ItemType&, const core::SinkSettings&, std::unique_ptr<sink::Sink>)>;
 
 kafka::Connection kafka_connection(const KafkaConfig& config);
+// `invalid` naming the file that cannot be read.
+Result<sink::TemporalOptions> temporal_options(const TemporalConfig& config);
 
 class DispatchPart {
  public:

@@ -177,6 +177,22 @@ def peak_kib(process) -> int:
     return peak
 
 
+def read_terminal(terminal) -> bytes:
+    """All that is written to the other side of a pty until it is closed; closes this side."""
+    shown = b""
+    while True:
+        select.select([terminal], [], [], 30)
+        try:
+            piece = os.read(terminal, 65536)
+        except OSError:  # the other side is closed
+            break
+        if not piece:
+            break
+        shown += piece
+    os.close(terminal)
+    return shown
+
+
 @pytest.fixture
 def free_url():
     with socket.socket() as probe:

@@ -5,7 +5,6 @@ import json
 import os
 import pty
 import re
-import select
 import signal
 import subprocess
 import threading
@@ -13,10 +12,10 @@ import time
 
 import pytest
 
-from conftest import ROOT, binary, clean_environment, peak_kib, wait_until
+from conftest import ROOT, binary, clean_environment, peak_kib, read_terminal, wait_until
 
 AT = "2030-01-01T00:00:00Z"
-COMMANDS = ["serve", "check-config", "migrate", "version", "slots assign", "slots get", "slots import", "slots prune", "windows",
+COMMANDS = ["serve", "check-config", "doctor", "migrate", "version", "slots assign", "slots get", "slots import", "slots prune", "windows",
             "config get", "config set", "config history", "export slots", "export config", "payments import", "payments get", "payments release",
             "payments rules get", "payments rules put", "demo downstream"]
 
@@ -335,17 +334,7 @@ def test_progress_is_for_terminals_only(daemon, tmp_path):
     process = subprocess.Popen([binary(), "slots", "import", str(path), "--url", daemon.url],
                                stdout=subprocess.PIPE, stderr=stderr, env=clean_environment())
     os.close(stderr)
-    shown = b""
-    while True:
-        select.select([terminal], [], [], 30)
-        try:
-            piece = os.read(terminal, 65536)
-        except OSError:  # the other side is closed
-            break
-        if not piece:
-            break
-        shown += piece
-    os.close(terminal)
+    shown = read_terminal(terminal)
     out = process.stdout.read().decode()
     process.stdout.close()
     assert process.wait(30) == 0

@@ -26,6 +26,7 @@ int run_penstock(int argc, const char* const* argv,
   CommandLine line("penstock", kDescription, kFooter);
   add_serve(line.root(), extensions);
   add_check_config(line.root());
+  add_doctor(line.root());
   add_migrate(line.root());
   add_version(line.root());
   add_slots(line.root());

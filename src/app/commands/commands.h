@@ -10,6 +10,7 @@ namespace penstock::app {
 
 void add_serve(Command root, std::span<const sink::SinkExtension> extensions);
 void add_check_config(Command root);
+void add_doctor(Command root);
 void add_migrate(Command root);
 void add_version(Command root);
 void add_slots(Command root);

@@ -44,7 +44,8 @@ void ConfigOptions::add_to(Command& command, std::string_view only_key) {
   }
 }
 
-std::optional<LoadedConfig> ConfigOptions::load(bool read_secret_files) const {
+std::expected<LoadedConfig, std::vector<std::string>> ConfigOptions::try_load(
+    bool read_secret_files) const {
   ConfigSources sources{.file = file_,
                         .environment = process_environment(),
                         .flags = {},
@@ -52,7 +53,11 @@ std::optional<LoadedConfig> ConfigOptions::load(bool read_secret_files) const {
   for (const FlagValue& flag : flags_) {
     if (!flag.text.empty()) sources.flags.push_back(flag);
   }
-  auto loaded = load_config(sources);
+  return load_config(sources);
+}
+
+std::optional<LoadedConfig> ConfigOptions::load(bool read_secret_files) const {
+  auto loaded = try_load(read_secret_files);
   if (loaded) return *std::move(loaded);
   for (const std::string& problem : loaded.error()) fmt::print(stderr, "{}\n", problem);
   fmt::print(stderr, "{} problem{} in the configuration\n", loaded.error().size(),

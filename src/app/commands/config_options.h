@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <expected>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,8 @@ class ConfigOptions {
   // the command has run.
   void add_to(Command& command, std::string_view only_key = {});
 
+  // Loads the config, or gives every problem.
+  std::expected<LoadedConfig, std::vector<std::string>> try_load(bool read_secret_files) const;
   // Loads the config; prints every problem to standard error and gives nothing when there is one.
   std::optional<LoadedConfig> load(bool read_secret_files) const;
 

@@ -88,6 +88,17 @@ struct LiveFeed::Type {
   std::array<double, 5> depths{};  // READY … CANCELLED
 };
 
+LiveFeed::LiveFeed(runtime::Metrics& metrics, std::vector<ReadyCheck> checks, const Clock& clock)
+    : metrics_(metrics), checks_(std::move(checks)), clock_(clock) {
+  for (const ReadyCheck& check : checks_) {
+    runtime::Gauge& up = metrics.gauge(
+        "penstock_check_up", "1 while a part that /health/ready looks at works, a second ago",
+        {{"check", check.name}});
+    up.set(1);
+    checks_up_.push_back(&up);
+  }
+}
+
 SharedEvent LiveFeed::sample() {
   Sample taken{.millis = to_epoch_millis(clock_.now())};
   std::vector<Type> types;
@@ -168,9 +179,12 @@ std::string LiveFeed::encode(const Sample& sample, const std::vector<Type>& type
         .end_object();
   }
   rest.end_array().key("checks").begin_array();
-  for (const ReadyCheck& check : checks_) {
-    if (check.applies && !check.applies()) continue;
-    const Result<void> result = check.check();
+  for (std::size_t i = 0; i < checks_.size(); ++i) {
+    const ReadyCheck& check = checks_[i];
+    const bool applies = !check.applies || check.applies();
+    const Result<void> result = applies ? check.check() : Result<void>();
+    checks_up_[i]->set(result ? 1 : 0);
+    if (!applies) continue;
     rest.begin_object().member("name", check.name).member("up", result.has_value());
     if (!result) rest.member("message", result.error().what);
     rest.end_object();

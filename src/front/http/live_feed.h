@@ -35,9 +35,9 @@ class LiveFeed {
       "DISPATCHED",   "DEAD",         "CANCELLED",     "requests",
       "serverErrors", "connections"};
 
-  // `metrics` and `clock` must outlive the feed.
-  LiveFeed(const runtime::Metrics& metrics, std::vector<ReadyCheck> checks, const Clock& clock)
-      : metrics_(metrics), checks_(std::move(checks)), clock_(clock) {}
+  // `metrics` and `clock` must outlive the feed. What the checks say becomes a metric too, one
+  // series for each; one that does not apply counts as good.
+  LiveFeed(runtime::Metrics& metrics, std::vector<ReadyCheck> checks, const Clock& clock);
 
   // Takes a sample; call it once a second, on one thread. The event is for HttpServer::publish.
   SharedEvent sample();
@@ -60,6 +60,7 @@ class LiveFeed {
 
   const runtime::Metrics& metrics_;
   const std::vector<ReadyCheck> checks_;
+  std::vector<runtime::Gauge*> checks_up_;  // one for each of checks_
   const Clock& clock_;
 
   mutable std::mutex mutex_;

@@ -53,6 +53,16 @@ class LiveFeedTest : public testing::Test {
                  clock_};
 };
 
+TEST_F(LiveFeedTest, what_the_checks_say_is_a_metric) {
+  const auto text = [&] { return metrics_.prometheus_text(); };
+  next();
+  EXPECT_THAT(text(), HasSubstr("penstock_check_up{check=\"store.test\"} 1\n"));
+  up_ = false;
+  next();
+  EXPECT_THAT(text(), HasSubstr("penstock_check_up{check=\"store.test\"} 0\n"));
+  EXPECT_THAT(text(), HasSubstr("penstock_check_up{check=\"sink.unused\"} 1\n"));
+}
+
 TEST_F(LiveFeedTest, samples_totals_by_column) {
   metrics_.counter("throttlex_allowed_total", "").add(7);
   metrics_.counter("throttlex_blocked_total", "").add(3);

@@ -113,6 +113,11 @@ class TemporalConnection {
                 fmt::format("Temporal at {}: {}", options_.address, good.error().what));
   }
 
+  void wait_for_probe(Millis at_most) {
+    std::unique_lock lock(mutex_);
+    wake_.wait_for(lock, std::chrono::milliseconds(at_most.count()), [&] { return probed_; });
+  }
+
  private:
   friend class TemporalSink;
 
@@ -163,6 +168,8 @@ class TemporalConnection {
       report(stub_->DescribeNamespace(&context, request, &response));
       std::unique_lock lock(mutex_);
       probing_ = nullptr;
+      probed_ = true;
+      wake_.notify_all();
       wake_.wait_for(lock, std::chrono::milliseconds(options_.probe_interval.count()),
                      [&] { return stopping_; });
       if (stopping_) return;
@@ -204,6 +211,7 @@ class TemporalConnection {
   std::condition_variable wake_;
   grpc::ClientContext* probing_ = nullptr;  // guarded by mutex_
   bool stopping_ = false;                   // guarded by mutex_
+  bool probed_ = false;                     // guarded by mutex_
 
   std::thread answers_;  // last: they use all of the above
   std::thread prober_;
@@ -349,5 +357,6 @@ std::unique_ptr<Sink> TemporalClient::open_sink(const core::SinkSettings& settin
 }
 
 Result<void> TemporalClient::health() const { return connection_->health(); }
+void TemporalClient::wait_for_probe(Millis at_most) { connection_->wait_for_probe(at_most); }
 
 }  // namespace penstock::sink

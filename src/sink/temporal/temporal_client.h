@@ -49,6 +49,8 @@ class TemporalClient {
 
   // Why nothing can be started now; does not block.
   Result<void> health() const;
+  // Until it is known whether the namespace is served; at most so long.
+  void wait_for_probe(Millis at_most);
 
  private:
   const std::unique_ptr<TemporalConnection> connection_;

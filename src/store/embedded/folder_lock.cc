@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "store/embedded/errors.h"
+#include "store/embedded/folder_holder.h"
 
 namespace penstock::store::embedded {
 namespace {
@@ -59,6 +60,15 @@ Result<FolderLock> FolderLock::take(const std::filesystem::path& dir) {
 
 FolderLock::~FolderLock() {
   if (fd_ >= 0) close(fd_);
+}
+
+std::optional<long> folder_holder(const std::filesystem::path& dir) {
+  const int fd = open((dir / "penstock.lock").c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return std::nullopt;
+  const bool held = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  const long holder = held ? holder_of(fd) : 0;
+  close(fd);  // and with it the lock
+  return held ? std::optional(holder) : std::nullopt;
 }
 
 }  // namespace penstock::store::embedded

@@ -26,14 +26,6 @@ std::vector<std::string> statements_of(std::string_view text) {
   return statements;
 }
 
-DatabaseResult<std::int32_t> current_version(Connection& connection,
-                                             const runtime::Deadline& deadline) {
-  const auto rows = connection.run(plain("schema_version"), deadline);
-  if (rows) return static_cast<std::int32_t>(rows->number(0, 0));
-  if (rows.error().number == kNoSuchTable) return 0;
-  return std::unexpected(rows.error());
-}
-
 DatabaseResult<void> apply(Connection& connection, const SqlFile& migration,
                            const runtime::Deadline& deadline) {
   std::vector<std::string> statements = statements_of(migration.text);
@@ -59,6 +51,14 @@ Result<void> lock(Connection& connection, const runtime::Deadline& deadline) {
 }
 
 }  // namespace
+
+DatabaseResult<std::int32_t> current_version(Connection& connection,
+                                             const runtime::Deadline& deadline) {
+  const auto rows = connection.run(plain("schema_version"), deadline);
+  if (rows) return static_cast<std::int32_t>(rows->number(0, 0));
+  if (rows.error().number == kNoSuchTable) return 0;
+  return std::unexpected(rows.error());
+}
 
 std::int32_t schema_version() noexcept { return migration_number(embedded_migrations().back()); }
 

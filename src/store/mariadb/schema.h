@@ -12,6 +12,10 @@ namespace penstock::store::mariadb {
 // The version this program works with.
 std::int32_t schema_version() noexcept;
 
+// The version of the tables in the database; 0 = there are none.
+DatabaseResult<std::int32_t> current_version(Connection& connection,
+                                             const runtime::Deadline& deadline);
+
 // Brings the tables to our version, one program at a time. Needs an account that may create and
 // alter tables. `conflict` when they are newer than this program.
 Result<MigrationReport> migrate(const ConnectOptions& options);

@@ -20,16 +20,6 @@ constexpr const char* kBootstrap =
     "  version integer PRIMARY KEY, name text NOT NULL,"
     "  applied_at timestamptz NOT NULL DEFAULT now())";
 
-DatabaseResult<std::int32_t> current_version(Connection& connection,
-                                             const runtime::Deadline& deadline) {
-  const auto rows = connection.run({.sql = statement("schema_version")}, deadline);
-  if (rows) return rows->int4(0, 0);
-  constexpr std::string_view kNoTable = "42P01";
-  constexpr std::string_view kNoSchema = "3F000";
-  if (rows.error().sqlstate == kNoTable || rows.error().sqlstate == kNoSchema) return 0;
-  return std::unexpected(rows.error());
-}
-
 DatabaseResult<void> apply(Connection& connection, const SqlFile& migration,
                            const runtime::Deadline& deadline) {
   // The simple protocol runs the whole text as one transaction: all of it or nothing.
@@ -41,6 +31,16 @@ DatabaseResult<void> apply(Connection& connection, const SqlFile& migration,
 }
 
 }  // namespace
+
+DatabaseResult<std::int32_t> current_version(Connection& connection,
+                                             const runtime::Deadline& deadline) {
+  const auto rows = connection.run({.sql = statement("schema_version")}, deadline);
+  if (rows) return rows->int4(0, 0);
+  constexpr std::string_view kNoTable = "42P01";
+  constexpr std::string_view kNoSchema = "3F000";
+  if (rows.error().sqlstate == kNoTable || rows.error().sqlstate == kNoSchema) return 0;
+  return std::unexpected(rows.error());
+}
 
 std::int32_t schema_version() noexcept { return migration_number(embedded_migrations().back()); }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "store/redis/client_options.h"
 #include "store/redis/limits.h"
 #include "store/redis/nodes.h"
 #include "store/redis/policies.h"
@@ -13,8 +14,6 @@ namespace {
 
 // A probe asks often; half a second of silence is enough of an answer.
 constexpr Millis kHealthDeadline{500};
-constexpr std::size_t kPrefixBytesMax = 64;
-constexpr std::size_t kConnectionsMax = 1'000;
 
 class Health final : public StoreHealth {
  public:
@@ -46,33 +45,6 @@ class Health final : public StoreHealth {
   const std::string prefix_;
 };
 
-Result<ClientOptions> client_options(const RedisOptions& options) {
-  Result<RedisUrl> url = parse_url(options.url);
-  if (!url) return std::unexpected(std::move(url.error()));
-  if (!options.cluster && url->endpoints.size() > 1) {
-    return invalid_field("url", "names several hosts, which only a cluster has");
-  }
-  if (options.cluster && url->database != 0) {
-    return invalid_field("url", "names a database, which a cluster does not have");
-  }
-  if (options.connections < 1 || options.connections > kConnectionsMax) {
-    return invalid_field("connections", "must be from 1 to 1000");
-  }
-  if (options.deadline < Millis{1}) return invalid_field("deadline", "must be at least 1 ms");
-  const std::string& prefix = options.key_prefix;
-  if (prefix.empty() || prefix.size() > kPrefixBytesMax ||
-      prefix.find_first_of("{}") != prefix.npos) {
-    return invalid_field("key-prefix", "must have from 1 to 64 bytes and no braces");
-  }
-  return ClientOptions{
-      .connect = {.user = url->user,
-                  .password = options.password.empty() ? url->password : options.password,
-                  .database = url->database},
-      .seeds = std::move(url->endpoints),
-      .cluster = options.cluster,
-      .connections = options.connections};
-}
-
 }  // namespace
 
 struct RedisStore::Parts {
@@ -97,7 +69,7 @@ struct RedisStore::Parts {
 };
 
 Result<void> check_options(const RedisOptions& options) {
-  const Result<ClientOptions> good = client_options(options);
+  const Result<ClientOptions> good = plain_client_options(options);
   if (!good) return std::unexpected(good.error());
   return {};
 }
@@ -108,11 +80,6 @@ RedisStore::~RedisStore() = default;
 Result<std::unique_ptr<RedisStore>> RedisStore::open(const RedisOptions& options, Log* log) {
   Result<ClientOptions> client = client_options(options);
   if (!client) return std::unexpected(std::move(client.error()));
-  if (options.url.starts_with("rediss://")) {
-    Result<std::shared_ptr<const TlsContext>> tls = TlsContext::make(options.ca_file);
-    if (!tls) return std::unexpected(std::move(tls.error()));
-    client->connect.tls = std::move(*tls);
-  }
   return std::unique_ptr<RedisStore>(
       new RedisStore(std::make_unique<Parts>(std::move(*client), options, log)));
 }

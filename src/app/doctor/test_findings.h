@@ -1,0 +1,31 @@
+// For tests: one finding by its name.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "app/doctor/finding.h"
+
+namespace penstock::app::doctor {
+
+// The worst, when several have that name.
+inline Finding finding_of(const Findings& findings, std::string_view name) {
+  Finding found;
+  int worst = -1;
+  const auto weight = [](Status status) { return status == Status::skipped ? 0 : 1 + int(status); };
+  for (const Finding& each : findings) {
+    if (each.name != name || weight(each.status) <= worst) continue;
+    worst = weight(each.status);
+    found = each;
+  }
+  EXPECT_GE(worst, 0) << "no finding " << name;
+  return found;
+}
+
+inline bool all_good(const Findings& findings) {
+  return std::ranges::all_of(findings, [](const Finding& f) { return f.status == Status::ok; });
+}
+
+}  // namespace penstock::app::doctor

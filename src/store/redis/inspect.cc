@@ -1,0 +1,160 @@
+#include "store/redis/inspect.h"
+
+#include <algorithm>
+#include <charconv>
+#include <initializer_list>
+#include <memory>
+#include <utility>
+
+#include "store/redis/client_options.h"
+#include "store/redis/connection.h"
+#include "store/redis/slot_map.h"
+#include "wire/resp_writer.h"
+
+namespace penstock::store::redis {
+namespace {
+
+constexpr std::size_t kNodesMax = 100;  // of a cluster that people look at by this
+
+std::uint64_t number_of(std::string_view text) {
+  std::uint64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+Result<Reply> ask(Connection& connection, std::initializer_list<std::string_view> words,
+                  const runtime::Deadline& deadline) {
+  std::string request;
+  wire::append_resp_request(request, words);
+  if (ClientResult<void> sent = connection.send(request, deadline); !sent) {
+    return std::unexpected(std::move(sent.error().error));
+  }
+  ClientResult<Reply> reply = connection.receive(deadline);
+  if (!reply) return std::unexpected(std::move(reply.error().error));
+  return std::move(*reply);
+}
+
+// An error of the server is an error here.
+Result<Reply> ask_for(Connection& connection, std::initializer_list<std::string_view> words,
+                      const runtime::Deadline& deadline) {
+  Result<Reply> reply = ask(connection, words, deadline);
+  if (!reply || !reply->is_error()) return reply;
+  return std::unexpected(translate(reply->top().text).error);
+}
+
+// Of HELLO, whose answer names what follows.
+std::string value_after(const Reply& reply, std::string_view name) {
+  const auto values = reply.values();
+  for (std::size_t i = 0; i + 1 < values.size(); ++i) {
+    if (values[i].text == name) return std::string(values[i + 1].text);
+  }
+  return {};
+}
+
+Result<void> ask_clock(Connection& connection, NodeView& node, const Clock& local,
+                       const runtime::Deadline& deadline) {
+  const Instant before = local.now();
+  const Result<Reply> time = ask_for(connection, {"TIME"}, deadline);
+  if (!time) return std::unexpected(time.error());
+  const Instant after = local.now();
+  const auto parts = time->flat();
+  if (parts.size() != 2) return fail(ErrorKind::corrupt, "redis: TIME answers something else");
+  node.clock = Instant{Seconds{static_cast<std::int64_t>(number_of(parts[0].text))} +
+                       Micros{static_cast<std::int64_t>(number_of(parts[1].text))}};
+  node.asked = before + (after - before) / 2;
+  return {};
+}
+
+Result<NodeView> look_at(Connection& connection, const Endpoint& endpoint, const Clock& local,
+                         const runtime::Deadline& deadline) {
+  NodeView node{.address = endpoint.text()};
+  const Result<Reply> hello = ask_for(connection, {"HELLO", "2"}, deadline);
+  if (!hello) return std::unexpected(hello.error());
+  node.version = value_after(*hello, "version");
+  node.mode = value_after(*hello, "mode");
+  node.role = value_after(*hello, "role");
+  if (Result<void> told = ask_clock(connection, node, local, deadline); !told) {
+    return std::unexpected(std::move(told.error()));
+  }
+  const Result<Reply> script = ask(connection, {"EVAL", "return 1", "0"}, deadline);
+  if (!script) return std::unexpected(script.error());
+  node.may_script = !script->is_error();
+  const Result<Reply> memory = ask(connection, {"INFO", "memory"}, deadline);
+  const Result<Reply> disk = ask(connection, {"INFO", "persistence"}, deadline);
+  if (!memory || !disk) return std::unexpected(memory ? disk.error() : memory.error());
+  if (!memory->is_error() && !disk->is_error()) {
+    node.memory =
+        parse_info(std::string(memory->top().text) + "\n" + std::string(disk->top().text));
+  }
+  return node;
+}
+
+Result<std::unique_ptr<Connection>> open(const ClientOptions& options, const Endpoint& endpoint,
+                                         const runtime::Deadline& deadline) {
+  auto opened = Connection::open(options.connect, endpoint, deadline);
+  if (!opened) return std::unexpected(std::move(opened.error().error));
+  return std::move(*opened);
+}
+
+// All masters that any node names.
+Result<std::vector<Endpoint>> masters_of(const ClientOptions& options, RedisView& view,
+                                         const runtime::Deadline& deadline) {
+  const Endpoint& asked = options.seeds.front();
+  auto connection = open(options, asked, deadline);
+  if (!connection) return std::unexpected(std::move(connection.error()));
+  const Result<Reply> slots = ask_for(**connection, {"CLUSTER", "SLOTS"}, deadline);
+  if (!slots) return std::unexpected(slots.error());
+  const std::optional<SlotMap> map = SlotMap::parse(slots->values(), asked.host);
+  if (!map) {
+    view.slots_without_node = kSlots;
+    return std::vector<Endpoint>{asked};
+  }
+  for (std::size_t slot = 0; slot < kSlots; ++slot) {
+    if (map->owner(slot) == nullptr) ++view.slots_without_node;
+  }
+  return std::vector<Endpoint>(map->masters().begin(), map->masters().end());
+}
+
+}  // namespace
+
+MemoryView parse_info(std::string_view text) {
+  MemoryView view;
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    const std::size_t colon = line.find(':');
+    if (colon == line.npos) continue;
+    const std::string_view name = line.substr(0, colon);
+    const std::string_view value = line.substr(colon + 1);
+    if (name == "maxmemory_policy") view.eviction = value;
+    if (name == "used_memory") view.bytes = number_of(value);
+    if (name == "maxmemory") view.bytes_max = number_of(value);
+    if (name == "aof_enabled") view.appends = value == "1";
+  }
+  return view;
+}
+
+Result<RedisView> inspect(const RedisOptions& options, const Clock& local,
+                          const runtime::Deadline& deadline) {
+  const Result<ClientOptions> client = client_options(options);
+  if (!client) return std::unexpected(client.error());
+  RedisView view;
+  std::vector<Endpoint> endpoints = client->seeds;
+  if (client->cluster) {
+    Result<std::vector<Endpoint>> masters = masters_of(*client, view, deadline);
+    if (!masters) return std::unexpected(std::move(masters.error()));
+    endpoints = std::move(*masters);
+  }
+  for (const Endpoint& endpoint : endpoints) {
+    if (view.nodes.size() == kNodesMax) break;
+    auto connection = open(*client, endpoint, deadline);
+    if (!connection) return std::unexpected(std::move(connection.error()));
+    Result<NodeView> node = look_at(**connection, endpoint, local, deadline);
+    if (!node) return std::unexpected(std::move(node.error()));
+    view.nodes.push_back(std::move(*node));
+  }
+  return view;
+}
+
+}  // namespace penstock::store::redis

@@ -7,11 +7,11 @@ import sys
 import pytest
 from conftest import ROOT, wait_until
 from dispatch_nodes import Nodes
-from kafka_calls import OUTAGE_SECONDS, consume, environment, headers_of
+from kafka_calls import OUTAGE_SECONDS, consume, environment, headers_of, serve_kafka
 
 sys.path.insert(0, str(ROOT / "tools"))
 import testserver  # noqa: E402
-from testserver.process import Unavailable, require  # noqa: E402
+from testserver.process import Unavailable  # noqa: E402
 
 SENT = "Message Sent Successfully"
 INVALID = "Missing/Invalid Arguments"
@@ -37,14 +37,7 @@ NUMBERS = itertools.count(1)
 @pytest.fixture(scope="module")
 def broker():
     """One for all: each test has a topic of its own, and who stops it starts it again."""
-    try:
-        require("kcat", "kcat")
-        server = testserver.Kafka()
-        server.start()
-    except Unavailable as missing:
-        pytest.skip(str(missing))
-    yield server
-    server.close()
+    yield from serve_kafka()
 
 
 @pytest.fixture

@@ -40,8 +40,8 @@ def slots(url):
     return wrk(url, script=ROOT / "bench" / "http" / "slots.lua", env={"RUN": f"s{time.monotonic_ns()}"})
 
 
-def send(url, users):
-    return wrk(url, script=pathlib.Path(__file__).with_name("send.lua"), env={"USERS": str(users)})
+def send(url, users, seconds=5):
+    return wrk(url, seconds=seconds, script=pathlib.Path(__file__).with_name("send.lua"), env={"USERS": str(users)})
 
 
 def drained(url, figures):

@@ -27,6 +27,7 @@ class Figures:
     p50_us: float
     p99_us: float
     errors: int = 0
+    max_us: float = 0  # where it is known
 
 
 class Server:
@@ -138,7 +139,9 @@ def wrk(url, connections=64, seconds=5, threads=1, script=None, env=None):
     latency = dict(re.findall(r"^\s+(50|99)%\s+(\S+)$", out, re.M))
     errors = re.search(r"Non-2xx or 3xx responses: (\d+)", out)
     broken = re.search(r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)", out)
+    longest = re.search(r"^\s+Latency\s+\S+\s+\S+\s+(\S+)", out, re.M)
     return Figures(per_second=float(re.search(r"Requests/sec:\s+(\S+)", out).group(1)),
+                   max_us=_micros(longest.group(1)),
                    p50_us=_micros(latency["50"]), p99_us=_micros(latency["99"]),
                    errors=(int(errors.group(1)) if errors else 0) + (sum(map(int, broken.groups())) if broken else 0))
 

@@ -79,7 +79,7 @@ class ComposedDaemon final : public Daemon {
 
     std::vector<front::Route> routes;
     std::vector<front::ReadyCheck> checks;
-    for (const store::Backend& each : stores_->all()) {
+    for (const store::Backend& each : stores_->needed()) {
       checks.push_back({"store." + each.name, [health = each.health] { return health->check(); }});
     }
     front::add_slot_routes(routes, *slots_, clock_);

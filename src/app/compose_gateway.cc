@@ -29,6 +29,7 @@ service::GatewayOptions options_of(const Config& config, std::uint64_t seed) {
           .path = {.writers = shared ? config.postgres.connections : 1},
           .key_live = config.gateway.kafka_publish_deadline + kSettleTime,
           .item_retention = config.dispatch.id_retention,
+          .attempts = config.gateway.attempts,
           .usage_retention = config.gateway.analytics_retention,
           .seed = seed};
 }
@@ -46,7 +47,7 @@ front::GatewaySentences sentences_of(const Config& config) {
 Result<void> GatewayPart::check(const store::Backend& backend) {
   if (backend.quotas == nullptr || backend.send_keys == nullptr || backend.queue == nullptr ||
       backend.item_types == nullptr || backend.deliveries == nullptr ||
-      backend.usage_export == nullptr) {
+      backend.usage_export == nullptr || backend.attempts == nullptr) {
     return fail(ErrorKind::invalid, "the " + backend.name + " store cannot hold quotas");
   }
   return {};
@@ -116,6 +117,9 @@ Result<std::unique_ptr<GatewayPart>> GatewayPart::start(
         *backend.quota_ledger, *cache, store::cached::CacheOptions{}, seed, &log);
     part->cached_ = std::make_unique<store::cached::CachedQuotas>(*backend.quotas, *part->gate_);
     quotas = part->cached_.get();
+    metrics.gauge_function(
+        "penstock_gateway_cache_in_use", "1 = quotas are charged by Redis, 0 = by PostgreSQL alone",
+        [gate = part->gate_.get()] { return gate->member().in_use() ? 1.0 : 0.0; });
   }
   part->service_.emplace(
       options_of(config, seed),
@@ -128,6 +132,7 @@ Result<std::unique_ptr<GatewayPart>> GatewayPart::start(
           .context = wire::encode_message_context,
           .deliveries = backend.deliveries,
           .usage_export = backend.usage_export,
+          .attempts = backend.attempts,
           .bus = part->bus_.get(),
           .gate = quotas,
           .keys = backend.send_keys},

@@ -95,12 +95,13 @@ store::Backend Stores::of(StoreChoice choice) const {
   }
 }
 
-std::vector<store::Backend> Stores::all() const {
+std::vector<store::Backend> Stores::needed() const {
   std::vector<store::Backend> backends;
   if (embedded_) backends.push_back(embedded_->backend());
   if (postgres_) backends.push_back(postgres_->backend());
   if (mariadb_) backends.push_back(mariadb_->backend());
-  if (redis_) backends.push_back(redis_->backend());
+  // As a cache alone it can be away: then PostgreSQL does its work.
+  if (redis_ && throttle_ == StoreChoice::redis) backends.push_back(redis_->backend());
   return backends;
 }
 

@@ -36,7 +36,8 @@ class Stores {
   store::QuotaCache* quota_cache() const {
     return has_quota_cache_ ? redis_->backend().quota_cache : nullptr;
   }
-  std::vector<store::Backend> all() const;
+  // Those without which a node cannot do its work.
+  std::vector<store::Backend> needed() const;
 
  private:
   explicit Stores(const Config& config)

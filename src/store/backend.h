@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "store/attempt_store.h"
 #include "store/change_feed.h"
 #include "store/delivery_store.h"
 #include "store/item_feed.h"
@@ -59,6 +60,7 @@ struct Backend {
   QuotaStore* quotas = nullptr;
   DeliveryStore* deliveries = nullptr;
   UsageExport* usage_export = nullptr;
+  AttemptStore* attempts = nullptr;
   SendKeys* send_keys = nullptr;
   QuotaLedger* quota_ledger = nullptr;  // only of a store that nodes share
   QuotaCache* quota_cache = nullptr;    // only of one that may forget

@@ -90,6 +90,13 @@ void take_smpp(JsonFields& fields, JsonValue object, core::SmppSettings& smpp) {
   take_removable(fields, object, "sourceTon", smpp.source_ton);
   take_removable(fields, object, "sourceNpi", smpp.source_npi);
   if (const auto receipts = fields.optional_boolean("receipts")) smpp.receipts = *receipts;
+  if (const auto name = fields.optional_string("receiptIds")) {
+    const auto found = std::ranges::find(core::kReceiptIds, *name);
+    if (found == core::kReceiptIds.end()) {
+      return fields.problem("receiptIds", "must be same, decimal or hex");
+    }
+    smpp.receipt_ids = static_cast<core::ReceiptIds>(found - core::kReceiptIds.begin());
+  }
 }
 
 Result<core::SinkSettings> decode_sink(JsonValue value, const core::SinkSettings& base) {
@@ -159,7 +166,8 @@ void encode_smpp(JsonWriter& out, const core::SmppSettings& smpp, Secrets secret
   out.member("systemType", smpp.system_type).member("source", smpp.source);
   encode_optional(out, "sourceTon", smpp.source_ton);
   encode_optional(out, "sourceNpi", smpp.source_npi);
-  out.member("receipts", smpp.receipts);
+  out.member("receipts", smpp.receipts)
+      .member("receiptIds", core::kReceiptIds[static_cast<std::size_t>(smpp.receipt_ids)]);
 }
 
 void encode_sink(JsonWriter& out, const core::SinkSettings& sink, Secrets secrets) {

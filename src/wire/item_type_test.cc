@@ -66,10 +66,11 @@ TEST(ItemTypeJson, counts_secrets_for_people) {
 TEST(ItemTypeJson, shows_a_provider_of_messages_without_its_password) {
   const auto base = decode(
       R"({"sink":{"type":"smpp","host":"smsc","systemId":"me","password":"s3cret","source":"Shop",)"
-      R"("sourceTon":3}})");
+      R"("sourceTon":3,"receiptIds":"hex"}})");
   ASSERT_TRUE(base) << base.error().what;
   EXPECT_EQ(base->sink.smpp.port, 2'775);
   EXPECT_TRUE(base->sink.smpp.receipts);
+  EXPECT_EQ(base->sink.smpp.receipt_ids, core::ReceiptIds::hex);
   const std::string shown = encode(*base, Secrets::counted);
   EXPECT_EQ(shown.find("s3cret"), std::string::npos);
   EXPECT_NE(shown.find(R"("hasPassword":true)"), std::string::npos);
@@ -85,6 +86,8 @@ TEST(ItemTypeJson, shows_a_provider_of_messages_without_its_password) {
       {R"({"sink":{"type":"smpp","host":"h","systemId":"me","port":70000}})", "sink.port"},
       {R"({"sink":{"type":"smpp","host":"h","systemId":"me","source":"a\u0000b"}})", "sink.source"},
       {R"({"sink":{"type":"smpp","host":"h","systemId":"me","sourceTon":7}})", "sink.sourceTon"},
+      {R"({"sink":{"type":"smpp","host":"h","systemId":"me","receiptIds":"octal"}})",
+       "sink.receiptIds"},
       {R"({"sink":{"type":"smpp","host":"h","systemId":"me","timeoutMs":0}})", "sink.timeoutMs"}};
   for (const auto& [text, field] : wrong) {
     const auto result = decode(text);

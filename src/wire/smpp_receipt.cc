@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+#include <charconv>
+#include <cstdint>
 #include <string_view>
 #include <utility>
 
@@ -57,6 +58,14 @@ bool is_printable(std::string_view text) {
 }
 
 }  // namespace
+
+std::string plain_reference(std::string_view reference, int base) {
+  std::uint64_t number = 0;
+  const char* const end = reference.data() + reference.size();
+  const auto [read, error] = std::from_chars(reference.data(), end, number, base);
+  if (reference.empty() || error != std::errc{} || read != end) return std::string(reference);
+  return std::to_string(number);
+}
 
 std::optional<SmppReceipt> read_smpp_receipt(const SmppMessage& message) {
   const std::uint8_t kind = message.esm_class & kEsmClassKind;

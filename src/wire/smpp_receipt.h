@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/gateway/delivery.h"
 #include "wire/smpp.h"
@@ -18,6 +19,10 @@ struct SmppReceipt {
 
   friend bool operator==(const SmppReceipt&, const SmppReceipt&) = default;
 };
+
+// A number that one side writes in hex and the other in decimal, in one form for both; what is no
+// number of up to 64 bits stays as it is.
+std::string plain_reference(std::string_view reference, int base);
 
 // None when it is a message to us, or says of which message it speaks nowhere.
 std::optional<SmppReceipt> read_smpp_receipt(const SmppMessage& message);

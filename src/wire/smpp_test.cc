@@ -196,6 +196,14 @@ TEST(SmppReceipt, tells_errors_and_odd_spellings) {
   EXPECT_EQ(read_smpp_receipt(receipt("id:9 stat:WHATEVER"))->state, core::DeliveryState::unknown);
 }
 
+TEST(SmppReceipt, a_number_is_one_name_in_either_form) {
+  EXPECT_EQ(plain_reference("00ABcdef12", 16), plain_reference("2882400018", 10));
+  EXPECT_EQ(plain_reference("ffffffffffffffff", 16), "18446744073709551615");
+  for (const char* const odd : {"", "x-7", "12 ", "-5", "0x1f", "10000000000000000"}) {
+    EXPECT_EQ(plain_reference(odd, 16), odd) << "as it is";
+  }
+}
+
 TEST(SmppReceipt, is_none_without_a_reference_or_of_another_kind) {
   EXPECT_FALSE(read_smpp_receipt(receipt("stat:DELIVRD")));
   EXPECT_FALSE(read_smpp_receipt(receipt("")));

@@ -69,7 +69,7 @@ class Counter:
             return 200, {}, b"{}", 0
         key = headers.get("idempotency-key", "")
         self.calls.append((connection.at, key))
-        if len(self.kept) < 50:
+        if len(self.kept) < 200:
             self.kept.append({"method": method, "path": path, "headers": headers, "body": body.decode()})
         rule = {**self.rules, **self.rules.get("by_key", {}).get(key, {})}
         return rule.get("status", 200), rule.get("headers", {}), b"{}", rule.get("delay", 0)

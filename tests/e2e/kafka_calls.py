@@ -17,6 +17,11 @@ OUTAGE_SECONDS = 120  # a restart of the broker takes some seconds, more on a bu
 @pytest.fixture
 def kafka():
     """One for each test: some of them stop it."""
+    yield from serve_kafka()
+
+
+def serve_kafka():
+    """For a generator fixture: a broker, or the test is skipped."""
     try:
         require("kcat", "kcat")
         server = testserver.Kafka()

@@ -1,11 +1,13 @@
-"""Messages over SMPP 3.4 to a message centre that speaks it by another implementation (tools/testserver/smsc)."""
+"""Messages over SMPP 3.4 to message centres that speak it by two other implementations: Net::SMPP, which does what a test wants
+(tools/testserver/smsc), and jSMPP, as its project publishes it (tools/testserver/jsmpp.py)."""
 import json
 import sys
 
 import pytest
 from conftest import ROOT, wait_until
 from dispatch_nodes import nodes, postgres
-from test_gateway import SMS, message, put_config, send, wait_sent
+from gateway_nodes import logged, message, put_config, send, send_all, wait_sent
+from test_gateway import SMS
 
 sys.path.insert(0, str(ROOT / "tools"))
 import testserver  # noqa: E402
@@ -15,7 +17,15 @@ __all__ = ["nodes", "postgres"]  # fixtures
 
 @pytest.fixture
 def smsc():
-    server = testserver.Smsc()
+    yield from serve(testserver.Smsc())
+
+
+@pytest.fixture
+def jsmpp():
+    yield from serve(testserver.Jsmpp())
+
+
+def serve(server):
     try:
         server.start()
     except testserver.Unavailable as missing:
@@ -182,3 +192,55 @@ def test_the_session_ends_with_unbind(start_daemon, smsc):
     wait_until(lambda: smsc.journal("bind"), 30, "the bind")
     daemon.stop()
     wait_until(lambda: smsc.journal("unbind"), 10, "the unbind")
+
+
+def test_jsmpp_takes_messages_and_its_receipts_are_understood(nodes, jsmpp):
+    """Its answers name a message in hex and its receipts in decimal."""
+    node = nodes.start()
+    answer = use(node, jsmpp, sink={"receiptIds": "decimal"})
+    assert answer.json()["sink"]["receiptIds"] == "decimal"
+    texts = {"Hello World": 1, "x" * 161: 2, "ж" * 135: 3}
+    ids = {text: send(node, message=text, to="+4915112345678").json()["messageId"] for text in texts}
+    for text, parts in texts.items():
+        wait_delivery(node, ids[text], "DELIVERED")
+        shown = message(node, ids[text])
+        assert shown["status"] == "SENT" and shown["attempts"] == 1
+        assert shown["delivery"]["parts"] == shown["delivery"]["deliveredParts"] == parts
+        assert shown["delivery"]["detail"] == "DELIVRD"
+    assert jsmpp.texts().count("Hello World") == 1 and len(jsmpp.texts()) == 6
+    assert node.metric("penstock_smpp_receipts_total") == 6 and node.metric("gateway_receipts_unmatched_total") == 0
+
+
+def test_jsmpp_many_messages_in_one_window(daemon, jsmpp):
+    use(daemon, jsmpp, sink={"receiptIds": "decimal", "concurrency": 16})
+    sent = [r["messageId"] for r in send_all(daemon, [{"userId": 101, "message": f"number {n}"} for n in range(200)])]
+    wait_sent(daemon, *sent)
+    for message_id in sent:
+        wait_delivery(daemon, message_id, "DELIVERED")
+    assert sorted(jsmpp.texts()) == sorted(f"number {n}" for n in range(200))
+
+
+def test_jsmpp_refuses_a_bind(daemon, jsmpp):
+    use(daemon, jsmpp, sink={"password": "wrong-one"})
+    wait_until(lambda: logged(daemon, "smpp.unbound"), 30, "the warning")
+    assert logged(daemon, "smpp.unbound")[0]["error"] == "the provider refused the bind: ESME_RINVPASWD (0x0e)"
+
+
+def test_jsmpp_comes_back(daemon, jsmpp):
+    use(daemon, jsmpp, sink={"receiptIds": "decimal"})
+    wait_delivery(daemon, send(daemon).json()["messageId"], "DELIVERED")
+    jsmpp.kill()
+    waiting = send(daemon, message="Later").json()["messageId"]
+    jsmpp.start()
+    wait_delivery(daemon, waiting, "DELIVERED")
+    assert jsmpp.texts().count("Later") == 1
+
+
+def test_receipts_that_name_messages_otherwise_are_counted(daemon, jsmpp):
+    """Without the setting they find nothing, and that is seen."""
+    use(daemon, jsmpp)
+    sent = send(daemon, to="+1").json()["messageId"]
+    wait_sent(daemon, sent)
+    wait_until(lambda: daemon.metric("penstock_smpp_receipts_total") == 1, 30, "the receipt")
+    if daemon.metric("gateway_receipts_unmatched_total") == 1:  # else its number is the same in hex and in decimal
+        assert delivery(daemon, sent) == "PENDING"

@@ -1,18 +1,14 @@
 """Kafka 3.9.1: one broker that is its own controller (KRaft), from the jars of Maven Central."""
 
-import hashlib
-import os
-import shutil
 import struct
 from pathlib import Path
 
-from . import cache
-from .process import StartFailed, Unavailable, progress, require, run
+from . import maven
+from .process import run
 from .server import Server, exchange
 
 POM = Path(__file__).with_name("kafka") / "pom.xml"
 CLUSTER_ID = "cGVuc3RvY2stdGVzdC0wMQ"  # any 16 bytes in base64
-DOWNLOAD_SECONDS = 900
 METADATA_KEY, METADATA_VERSION = 3, 1
 
 LOGGING = """\
@@ -63,7 +59,7 @@ class Kafka(Server):
         return self.dir / "server.properties"
 
     def check_installed(self):
-        self._java = require("java", "openjdk-17-jre-headless", *_java_home())
+        self._java = maven.java()
         self._jars = jars()
 
     def prepare(self):
@@ -118,31 +114,9 @@ def _tls_settings(server, folder):
             "ssl.client.auth": "required"}
 
 
-def _java_home():
-    home = os.environ.get("JAVA_HOME")
-    return [Path(home, "bin")] if home else []
-
-
 def jars():
     """The folder with the broker's jars; downloads them on first use."""
-    version = hashlib.sha256(POM.read_bytes()).hexdigest()[:12]
-    return cache.provide(f"kafka-{version}", _download)
-
-
-def _download(folder):
-    maven = require("mvn", "maven")
-    progress("kafka: fetching the jars of the broker, once")
-    # A copy of the pom, for Maven may write beside it.
-    project = folder / "project"
-    project.mkdir()
-    shutil.copy(POM, project)
-    try:
-        run([maven, "-q", "-B", "-f", project / "pom.xml", "dependency:copy-dependencies",
-             "-DincludeScope=runtime", f"-DoutputDirectory={folder}"],
-            seconds=DOWNLOAD_SECONDS, what="kafka jars", cwd=project)
-    except StartFailed as failure:
-        raise Unavailable(f"the Kafka jars cannot be fetched: {failure}") from None
-    shutil.rmtree(project)
+    return maven.jars("kafka", POM)
 
 
 def add_options(parser):

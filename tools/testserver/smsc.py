@@ -35,7 +35,7 @@ class Smsc(Server):
 
     def ready(self):
         # A connection of a test's own would be one more to be told of; the journal is made first, and then it listens.
-        return self._journal.exists() and _listens(self.port)
+        return self._journal.exists() and listens(self.port)
 
     def url(self):
         return f"smpp://{self.host}:{self.port}"
@@ -55,7 +55,8 @@ class Smsc(Server):
         self._release.touch()
 
 
-def _listens(port):
+def listens(port):
+    """Whether somebody does, without a connection."""
     suffix = f":{port:04X}"
     for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
         fields = line.split()

@@ -28,13 +28,19 @@ struct Arguments {
   std::string output = "-";
   std::string from = "now-P1D";
   std::string to = "now";
+  bool attempts = false;
 };
 
-// Where a page ends, as the next one is asked for.
-Result<std::string> mark_of(std::string_view line) {
+// Where a page ends, as the next one is asked for: attempts have a name, minutes have a place.
+Result<std::string> mark_of(std::string_view line, bool attempts) {
   const Result<wire::JsonDocument> document = wire::parse_json(line);
   if (!document) return std::unexpected(document.error());
   wire::JsonFields fields(document->root());
+  if (attempts) {
+    const std::string_view id = fields.required_string("id");
+    if (fields.error()) return std::unexpected(*fields.error());
+    return percent_encoded(id);
+  }
   const std::string_view at = fields.required_string("at");
   const std::int64_t user = fields.required_integer("userId");
   if (fields.error()) return std::unexpected(*fields.error());
@@ -57,7 +63,8 @@ Page look_at(std::string_view body) {
 
 int run_export(const Arguments& arguments) {
   const Instant now = runtime::SystemClock().now();
-  std::string target = fmt::format("/api/analytics/export?limit={}", kPageLines);
+  std::string target = fmt::format("/api/analytics/{}?limit={}",
+                                   arguments.attempts ? "attempts" : "export", kPageLines);
   for (const auto& [name, text] : {std::pair{"from", &arguments.from}, {"to", &arguments.to}}) {
     const Result<Instant> instant = parse_time_argument(*text, now);
     if (!instant) {
@@ -83,7 +90,7 @@ int run_export(const Arguments& arguments) {
     const Page page = look_at(answer->body);
     count += page.lines;
     if (page.lines < kPageLines) break;
-    const Result<std::string> mark = mark_of(page.last);
+    const Result<std::string> mark = mark_of(page.last, arguments.attempts);
     if (!mark) return print_error("the daemon's answer: " + mark.error().what), kExitFailed;
     after = "&after=" + *mark;
   }
@@ -105,7 +112,8 @@ void add_gateway(Command root) {
       "for each.",
       {"penstock gateway export > usage.ndjson",
        "penstock gateway export --from now-PT1H --output usage.ndjson",
-       "penstock gateway export --from 2025-06-01T00:00:00Z --to 2025-06-02T00:00:00Z"});
+       "penstock gateway export --from 2025-06-01T00:00:00Z --to 2025-06-02T00:00:00Z",
+       "penstock gateway export --attempts > attempts.ndjson"});
   const auto arguments = std::make_shared<Arguments>();
   command.option({.names = "--format",
                   .value_name = "ndjson",
@@ -115,6 +123,8 @@ void add_gateway(Command root) {
                     return fail(ErrorKind::invalid, "must be ndjson");
                   }},
                  arguments->format);
+  command.flag("--attempts", "Each attempt instead of counts; kept where gateway.attempts says so",
+               arguments->attempts);
   command.option({.names = "--from",
                   .value_name = "TIME",
                   .help = "First minute: 2025-06-01T12:00:00Z, now, now-P1D"},

@@ -146,6 +146,7 @@ struct GatewayConfig {
   Millis kafka_publish_deadline{0};
   CacheChoice cache = CacheChoice::none;
   core::MessageCost cost = core::MessageCost::message;
+  core::AttemptDetail attempts = core::AttemptDetail::counts;
   Millis analytics_retention{0};
   UsageExportConfig usage_export;
 };

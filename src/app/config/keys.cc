@@ -369,9 +369,18 @@ const std::array kOwnKeys{
           c.gateway.cost = text(v) == "segments" ? core::MessageCost::segments
                                                  : core::MessageCost::message;
         }},
+    Key{"gateway.attempts", choice("counts|events|texts"), "counts",
+        "What is kept of attempts to send: counts by user and minute, also each attempt, or each "
+        "with the text of its message.",
+        "",
+        [](Config& c, const Value& v) {
+          c.gateway.attempts = text(v) == "texts"    ? core::AttemptDetail::texts
+                               : text(v) == "events" ? core::AttemptDetail::events
+                                                     : core::AttemptDetail::counts;
+        }},
     // Below an hour the default range of a question would be empty.
     Key{"gateway.analytics-retention", duration(std::chrono::hours{1}, std::chrono::days{36'600}),
-        "P30D", "Counts of what users sent are kept this long.", "",
+        "P30D", "What users did is kept this long (`gateway.attempts`).", "",
         [](Config& c, const Value& v) { c.gateway.analytics_retention = millis(v); }},
     Key{"gateway.export.opensearch-url", connection(), "",
         "Where usage is handed on to by the minute: `https://host:port`, an OpenSearch or what takes its "

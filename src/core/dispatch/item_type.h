@@ -2,6 +2,7 @@
 // Plain data; validated by check_item_type. Pure.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -20,6 +21,11 @@ enum class SinkType : std::uint8_t { log, http, kafka, temporal, smpp, extension
 
 inline constexpr std::size_t kSinkOptionsBytesMax = 16 * 1024;  // people write them
 
+// How an SMPP provider's receipts write the number by which its answers called a message: as these
+// do, or in decimal where they are in hex, or the other way round.
+enum class ReceiptIds : std::uint8_t { same, decimal, hex };
+inline constexpr std::array<std::string_view, 3> kReceiptIds = {"same", "decimal", "hex"};
+
 // A provider of text messages that speaks SMPP 3.4.
 struct SmppSettings {
   std::string host;
@@ -32,6 +38,7 @@ struct SmppSettings {
   std::optional<std::int64_t> source_ton;  // none = by the form of `source`
   std::optional<std::int64_t> source_npi;
   bool receipts = true;  // asks what became of each message
+  ReceiptIds receipt_ids = ReceiptIds::same;
 
   friend bool operator==(const SmppSettings&, const SmppSettings&) = default;
 };

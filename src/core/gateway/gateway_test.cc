@@ -217,6 +217,8 @@ TEST(Message, phone_numbers_are_digits) {
 TEST(Message, blank_is_white_space_alone) {
   EXPECT_TRUE(is_blank(""));
   EXPECT_TRUE(is_blank(" \t\n\r"));
+  EXPECT_TRUE(is_blank(std::string_view("\0\x01 \x1b", 4)));
+  EXPECT_FALSE(is_blank("\xc2\xa0")) << "a character of its own";
   EXPECT_FALSE(is_blank(" a "));
 }
 

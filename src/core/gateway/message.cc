@@ -28,11 +28,9 @@ bool is_phone_number(std::string_view text) noexcept {
          std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// The characters of Java's String.isBlank that one byte holds.
+// Spaces and control characters, as Java's String.trim takes them: no phone shows anything of it.
 bool is_blank(std::string_view message) noexcept {
-  return std::ranges::all_of(message, [](char c) {
-    return c == ' ' || (c >= '\t' && c <= '\r') || (c >= '\x1c' && c <= '\x1f');
-  });
+  return std::ranges::all_of(message, [](char c) { return c >= '\0' && c <= ' '; });
 }
 
 ItemId make_message_id(Instant now, UserId user, std::uint64_t chance, std::uint16_t more_chance) {

@@ -27,6 +27,10 @@ struct SendCall {
   std::string trace = {};  // traceparent of the request; empty = none
 };
 
+// What is kept of every attempt to send: counts by user and minute; or also each one for itself,
+// with or without the text of its message.
+enum class AttemptDetail : std::uint8_t { counts, events, texts };
+
 // A key is remembered this long after its message was accepted.
 inline constexpr Millis kKeyTerm = std::chrono::hours{24};
 
@@ -40,7 +44,7 @@ constexpr std::int64_t cost_of(const SmsSize& size, MessageCost cost) noexcept {
 // A telephone number: digits, up to 20 of them, with a plus before an international one.
 bool is_phone_number(std::string_view text) noexcept;
 
-// Whether there is nothing but white space in it.
+// Whether there is nothing but white space and control characters in it.
 bool is_blank(std::string_view message) noexcept;
 
 // 26 characters of time and chance, and the user: `01JD3Y5ZK8…-101`. Sorts by time; unique as far

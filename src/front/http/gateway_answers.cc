@@ -169,7 +169,9 @@ void encode_send_entry(JsonWriter& out, std::optional<std::int64_t> user,
         .end_object();
     return;
   }
-  out.member("status", status_of(error->kind))
+  const int status = status_of(error->kind);
+  out.member("status", status)
+      .member("error", reason_of(status))
       .member("message", sentences.about(answer).of(error->kind));
   if (!error->field.empty()) out.member("field", error->field);
   if (error->kind != ErrorKind::corrupt) out.member("detail", error->what);
@@ -233,6 +235,26 @@ std::string encode_usage_lines(const std::vector<store::UserMinute>& minutes) {
         .member("limited", each.counts.limited)
         .member("failed", each.counts.failed)
         .end_object();
+    out += std::move(line).take();
+    out += '\n';
+  }
+  return out;
+}
+
+std::string encode_attempt_lines(const std::vector<store::Attempt>& attempts) {
+  constexpr std::string_view kOutcomes[] = {"sent", "limited", "failed"};
+  std::string out;
+  for (const store::Attempt& each : attempts) {
+    JsonWriter line(160 + each.text.size());
+    line.begin_object()
+        .member("id", std::to_string(each.mark.at.time_since_epoch().count()) + "-" +
+                          std::to_string(each.mark.number))
+        .member("at", each.mark.at)
+        .member("userId", each.user.raw)
+        .member("outcome", kOutcomes[static_cast<std::size_t>(each.outcome)]);
+    if (!each.message.empty()) line.member("messageId", each.message.str());
+    if (!each.text.empty()) line.member("message", each.text);
+    line.end_object();
     out += std::move(line).take();
     out += '\n';
   }

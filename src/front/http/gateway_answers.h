@@ -37,13 +37,15 @@ Response gateway_error(const GatewaySentences& sentences, const Error& error,
 
 std::string encode_config(core::UserId user, const core::Quota& quota);
 std::string encode_sent(const store::Sent& sent);
-// One entry of a batch: {userId, status, message, messageId? | field?, detail?, retryAfter?}
+// One entry of a batch: {userId, status, message, messageId? | error, field?, detail?, retryAfter?}
 void encode_send_entry(wire::JsonWriter& out, std::optional<std::int64_t> user,
                        const Result<store::Sent>& answer, const GatewaySentences& sentences);
 std::string encode_message(const service::MessageView& view);
 std::string encode_usage(core::UserId user, Millis bucket, const service::UsageBuckets& buckets);
 // A line of JSON for each: {at, userId, sent, limited, failed}
 std::string encode_usage_lines(const std::vector<store::UserMinute>& minutes);
+// A line of JSON for each: {id, at, userId, outcome, messageId?, message?}
+std::string encode_attempt_lines(const std::vector<store::Attempt>& attempts);
 std::string encode_top_limited(const std::vector<store::LimitedUser>& users);
 
 }  // namespace penstock::front

@@ -90,7 +90,8 @@ TEST(GatewayAnswers, a_limited_message_says_when_to_come_again) {
   encode_send_entry(
       out, 5, store::Sent{.result = store::SendResult::limited, .retry_after = Micros{1'000'001}},
       {});
-  EXPECT_EQ(out.str(), R"({"userId":5,"status":429,"message":"Rate Limit Exceeded",)"
+  EXPECT_EQ(out.str(), R"({"userId":5,"status":429,"error":"Too Many Requests",)"
+                       R"("message":"Rate Limit Exceeded",)"
                        R"("detail":"the window of this user is used up","retryAfter":2})");
 }
 

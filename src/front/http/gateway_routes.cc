@@ -303,25 +303,75 @@ Result<std::int64_t> parse_export_limit(std::string_view text) {
   return invalid_field("limit", "must be from 1 to " + std::to_string(kExportLinesMax));
 }
 
+// "1731672000000000-815": the `id` of the last line of the page before.
+Result<store::AttemptMark> parse_attempt_mark(std::string_view text) {
+  std::int64_t at = 0;
+  std::int64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto time = std::from_chars(text.data(), end, at);
+  if (time.ec == std::errc{} && time.ptr != end && *time.ptr == '-' && at >= 0) {
+    const auto rest = std::from_chars(time.ptr + 1, end, number);
+    if (rest.ec == std::errc{} && rest.ptr == end && number >= 0) {
+      return store::AttemptMark{.at = Instant{Micros{at}}, .number = number};
+    }
+  }
+  return invalid_field("after", "must be the id of a line");
+}
+
+void send_lines(Conversation& talk, std::string lines) {
+  Response response;
+  response.body = std::move(lines);
+  response.content_type = "application/x-ndjson";
+  talk.exchange().send(std::move(response));
+}
+
+// What to ask a store for, as a page of NDJSON.
+template <class Mark>
+struct LinesAsked {
+  service::UsageRange range;
+  std::optional<Mark> after;
+  std::size_t limit = kExportLines;
+};
+
+template <class Parse>
+auto lines_asked(const Request& request, Instant now, Parse parse)
+    -> Result<LinesAsked<typename std::invoke_result_t<Parse, std::string_view>::value_type>> {
+  LinesAsked<typename std::invoke_result_t<Parse, std::string_view>::value_type> asked;
+  const Result<service::UsageRange> range = range_of(request, now);
+  if (!range) return std::unexpected(range.error());
+  asked.range = *range;
+  const auto after = query_value(request, "after", parse);
+  if (!after) return std::unexpected(after.error());
+  asked.after = *after;
+  const auto limit = query_value(request, "limit", parse_export_limit);
+  if (!limit) return std::unexpected(limit.error());
+  asked.limit = static_cast<std::size_t>(limit->value_or(std::int64_t{kExportLines}));
+  return asked;
+}
+
+void get_attempts(const Context& context, const Request& request, Reply&& reply) {
+  Conversation talk(context, request, std::move(reply));
+  const auto asked = lines_asked(request, talk.now(), parse_attempt_mark);
+  if (!asked) return talk.fail(asked.error());
+  context.gateway.export_attempts(
+      asked->range.from, asked->range.to, asked->after, asked->limit,
+      [talk = std::move(talk)](const Result<std::vector<store::Attempt>>& attempts) mutable {
+        if (!attempts) return talk.fail(attempts.error());
+        send_lines(talk, encode_attempt_lines(*attempts));
+      });
+}
+
 // One page of NDJSON. It is bounded, so that an export of any size costs little memory here; who
 // wants the next page says where this one ended.
 void get_export(const Context& context, const Request& request, Reply&& reply) {
   Conversation talk(context, request, std::move(reply));
-  const Result<service::UsageRange> range = range_of(request, talk.now());
-  if (!range) return talk.fail(range.error());
-  const auto after = query_value(request, "after", parse_mark);
-  if (!after) return talk.fail(after.error());
-  const auto limit = query_value(request, "limit", parse_export_limit);
-  if (!limit) return talk.fail(limit.error());
-  const auto lines = static_cast<std::size_t>(limit->value_or(std::int64_t{kExportLines}));
+  const auto asked = lines_asked(request, talk.now(), parse_mark);
+  if (!asked) return talk.fail(asked.error());
   context.gateway.export_usage(
-      range->from, range->to, *after, lines,
+      asked->range.from, asked->range.to, asked->after, asked->limit,
       [talk = std::move(talk)](const Result<std::vector<store::UserMinute>>& minutes) mutable {
         if (!minutes) return talk.fail(minutes.error());
-        Response response;
-        response.body = encode_usage_lines(*minutes);
-        response.content_type = "application/x-ndjson";
-        talk.exchange().send(std::move(response));
+        send_lines(talk, encode_usage_lines(*minutes));
       });
 }
 
@@ -359,6 +409,7 @@ void add_gateway_routes(std::vector<Route>& routes, GatewayService& gateway,
   add(Method::get, "/api/messages/{messageId}", Access::api, BodyLimit::none, get_message);
   add(Method::get, "/api/analytics/usage", Access::api, BodyLimit::none, get_usage);
   add(Method::get, "/api/analytics/export", Access::api, BodyLimit::none, get_export);
+  add(Method::get, "/api/analytics/attempts", Access::api, BodyLimit::none, get_attempts);
   add(Method::get, "/api/analytics/top-limited", Access::api, BodyLimit::none, get_top_limited);
 }
 

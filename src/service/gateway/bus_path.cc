@@ -223,6 +223,8 @@ std::vector<BusPath::Flight> BusPath::claim_keys(std::vector<Flight>&& flights) 
   out.reserve(flights.size());
   std::vector<store::GiveBack> back;
   std::vector<store::KeySettlement> forgotten;
+  // Answered once their charges are back: who is told sees the count as it is.
+  std::vector<std::pair<Flight, Result<Sent>>> answered;
   std::size_t next = 0;
   for (Flight& flight : flights) {
     if (flight.message.call.key.empty()) {
@@ -253,7 +255,7 @@ std::vector<BusPath::Flight> BusPath::claim_keys(std::vector<Flight>&& flights) 
           {.user = flight.message.call.user, .cost = flight.message.cost, .window = flight.window});
     }
     if (answer) {
-      finish(std::move(flight), *answer);
+      answered.emplace_back(std::move(flight), *answer);
       continue;
     }
     flight.retaken = !charged || view.state == KeyState::left;
@@ -262,6 +264,7 @@ std::vector<BusPath::Flight> BusPath::claim_keys(std::vector<Flight>&& flights) 
     out.push_back(std::move(flight));
   }
   give_back(back);
+  for (auto& [flight, answer] : answered) finish(std::move(flight), answer);
   if (!forgotten.empty()) std::ignore = ports_.keys.settle(forgotten, std::nullopt);
   return out;
 }

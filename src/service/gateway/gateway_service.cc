@@ -42,6 +42,9 @@ GatewayService::GatewayService(GatewayOptions options, GatewayPorts ports, Log& 
 }
 
 std::unique_ptr<SendPath> GatewayService::make_path(runtime::Metrics& metrics) {
+  if (options_.attempts != core::AttemptDetail::counts && ports_.attempts != nullptr) {
+    attempts_.emplace(*ports_.attempts, options_.attempts, mix64(options_.seed + 1), metrics);
+  }
   runtime::Histogram& batch_size =
       metrics.histogram("penstock_gateway_batch_size", "Messages decided by one step of the store",
                         {1, 4, 16, 64, 256, 1'024, 4'096, 10'000});
@@ -81,6 +84,13 @@ void GatewayService::send(std::vector<core::SendCall> calls,
                           std::move_only_function<void(Answers)> done) {
   if (calls.empty()) return done({});
   const Instant now = ports_.clock.now();
+  if (attempts_) {
+    done = [this, kept = attempts_->remember(calls),
+            done = std::move(done)](Answers answers) mutable {
+      attempts_->note(std::move(kept), answers, ports_.clock.now());
+      done(std::move(answers));
+    };
+  }
   std::vector<NewMessage> messages;
   messages.reserve(calls.size());
   for (core::SendCall& call : calls) {
@@ -236,8 +246,31 @@ void GatewayService::export_usage(Instant from, Instant to, std::optional<store:
       });
 }
 
+void GatewayService::export_attempts(Instant from, Instant to,
+                                     std::optional<store::AttemptMark> after, std::size_t limit,
+                                     Done<std::vector<store::Attempt>> done) {
+  read<std::vector<store::Attempt>>(
+      std::move(done), [this, from, to, after, limit]() -> Result<std::vector<store::Attempt>> {
+        if (ports_.attempts == nullptr) {
+          return fail(ErrorKind::unavailable, "this store keeps no attempts");
+        }
+        if (!after) {  // once for all pages
+          if (Result<void> flushed = flush(); !flushed) {
+            return std::unexpected(std::move(flushed.error()));
+          }
+        }
+        return ports_.attempts->page(from, to, after, limit);
+      });
+}
+
+Result<void> GatewayService::flush() {
+  Result<void> flushed = tally_.usage().flush();
+  if (flushed && attempts_) flushed = attempts_->flush();
+  return flushed;
+}
+
 void GatewayService::flush_usage() {
-  const Result<void> flushed = tally_.usage().flush();
+  const Result<void> flushed = flush();
   if (flushed) {
     flush_failed_ = false;
   } else if (!flush_failed_.exchange(true)) {
@@ -254,8 +287,16 @@ void GatewayService::forget_old(const std::function<bool()>& should_stop) {
       log_.warn("gateway.forget_failed", {{"error", sweep.error().what}});
       return;
     }
-    if (!sweep->more) return;
+    if (!sweep->more && !forget_attempts(now - options_.usage_retention)) return;
   }
+}
+
+// Also when none are kept any more: there may be some of before. Whether there are more.
+bool GatewayService::forget_attempts(Instant before) {
+  if (ports_.attempts == nullptr) return false;
+  const Result<std::size_t> gone = ports_.attempts->forget_attempts(before, kForgetRows);
+  if (!gone) log_.warn("gateway.forget_failed", {{"error", gone.error().what}});
+  return gone && *gone == kForgetRows;
 }
 
 }  // namespace penstock::service

@@ -20,9 +20,11 @@
 #include "runtime/metrics.h"
 #include "runtime/task_queue.h"
 #include "runtime/ticker.h"
+#include "service/gateway/attempt_log.h"
 #include "service/gateway/send_path.h"
 #include "service/gateway/send_tally.h"
 #include "sink/message_bus.h"
+#include "store/attempt_store.h"
 #include "store/delivery_store.h"
 #include "store/item_type_store.h"
 #include "store/queue_store.h"
@@ -39,6 +41,7 @@ struct GatewayOptions {
   Millis key_live = Seconds{7};
   // Items are known at least so long: a message that is younger and no item yet is on the bus.
   Millis item_retention = std::chrono::days{90};
+  core::AttemptDetail attempts = core::AttemptDetail::counts;
   Millis usage_retention = std::chrono::days{30};
   Millis usage_interval = Seconds{1};  // between two writes of what was refused
   Millis retention_interval = std::chrono::minutes{1};
@@ -56,6 +59,7 @@ struct GatewayPorts {
   std::string (*context)(const core::SendCall&, const ItemId&, Instant accepted) = nullptr;
   store::DeliveryStore* deliveries = nullptr;  // null = nobody keeps what providers say
   store::UsageExport* usage_export = nullptr;  // null = usage is shown by user alone
+  store::AttemptStore* attempts = nullptr;     // null = there are counts alone
   // A bus outside of the store, with what charges quotas before it and the keys; null = the outbox.
   sink::MessageBus* bus = nullptr;
   store::QuotaGate* gate = nullptr;
@@ -108,6 +112,10 @@ class GatewayService {
   // What all users did in [from, to), by minute and user, behind `after`; at most `limit`.
   void export_usage(Instant from, Instant to, std::optional<store::UsageMark> after,
                     std::size_t limit, Done<std::vector<store::UserMinute>> done);
+  // Attempts of all users in [from, to) behind `after`; at most `limit`. None are kept unless the
+  // options say so.
+  void export_attempts(Instant from, Instant to, std::optional<store::AttemptMark> after,
+                       std::size_t limit, Done<std::vector<store::Attempt>> done);
   // Makes the type of messages when nobody has, with the log as its provider. Blocks. The first
   // config does it, or the first message that another producer puts on the bus: a daemon that is no
   // gateway leaves the item types alone.
@@ -121,7 +129,9 @@ class GatewayService {
   ItemId next_id(core::UserId user, Instant now);
   Result<MessageView> view(const ItemId& id);
   Result<UsageBuckets> add_up(core::UserId user, const UsageRange& range);
+  Result<void> flush();
   void flush_usage();
+  bool forget_attempts(Instant before);
   void forget_old(const std::function<bool()>& should_stop);
   template <class T, class Work>
   void read(Done<T> done, Work work);
@@ -130,6 +140,7 @@ class GatewayService {
   GatewayPorts ports_;
   Log& log_;
   SendTally tally_;
+  std::optional<AttemptLog> attempts_;  // none = counts alone
   std::atomic<std::uint64_t> drawn_{0};
   std::atomic<bool> flush_failed_{false};
   std::atomic<bool> type_is_there_{false};  // types are never taken away

@@ -191,7 +191,7 @@ class SmppSink::Line {
     take_deliveries();
     messenger_.take_answers(*session_, now());
     if (!write()) return;
-    if (session_->end()) lose(*session_->end());
+    if (const std::optional<std::string> end = session_->end()) lose(*end);
   }
 
   // False: the connection is lost.
@@ -229,7 +229,7 @@ class SmppSink::Line {
       ++receipts_waiting_;
       client_.book_->note_receipt(
           {.provider = provider_,
-           .reference = std::move(receipt->reference),
+           .reference = name_of(std::move(receipt->reference), false),
            .state = receipt->state,
            .detail = std::move(receipt->detail)},
           [mailbox = mailbox_, session = session_number_, sequence = each.sequence,
@@ -238,6 +238,13 @@ class SmppSink::Line {
             mailbox->put(SmppMailbox::Kept{.session = session, .sequence = sequence, .kept = kept});
           });
     }
+  }
+
+  // How a message is called by both, an answer (`of_answer`) and a receipt.
+  std::string name_of(std::string&& reference, bool of_answer) const {
+    if (settings_.smpp.receipt_ids == core::ReceiptIds::same) return std::move(reference);
+    const bool decimal = (settings_.smpp.receipt_ids == core::ReceiptIds::hex) == of_answer;
+    return wire::plain_reference(reference, decimal ? 10 : 16);
   }
 
   // The message is on its way; where its receipts belong is written down before that is said, so
@@ -252,6 +259,7 @@ class SmppSink::Line {
     if (!named) answer.detail = "taken";
     if (!named || !settings_.smpp.receipts || client_.book_ == nullptr)
       return done(std::move(answer));
+    for (std::string& each : references) each = name_of(std::move(each), true);
     mailbox_->begin_answer();
     client_.book_->note_taken(
         {.provider = provider_, .message = id, .references = std::move(references)},
@@ -276,7 +284,7 @@ class SmppSink::Line {
     }
   }
 
-  // There is no session for now.
+  // There is no session for now. `why` must not be the session's: that goes.
   void lose(const std::string& why) {
     socket_.close();
     session_.reset();

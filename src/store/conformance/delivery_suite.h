@@ -151,6 +151,16 @@ TEST_P(DeliverySuite, forgets_the_oldest_first) {
   EXPECT_FALSE(report(name("r-0"), State::delivered)) << "nobody's by now";
 }
 
+// Quotas, keys and their claims may stand in the same place.
+TEST_P(DeliverySuite, what_the_gateway_forgets_is_not_parts) {
+  take(name("r-1"), "m-1");
+  report(name("r-2"), State::delivered);
+  const auto sweep = harness_->backend().quotas->forget(now_ + Seconds{1}, now_ + Seconds{1}, 100);
+  ASSERT_TRUE(sweep) << sweep.error().what;
+  EXPECT_EQ(sweep->gone, 0U);
+  EXPECT_EQ(parts("m-1").size(), 1U);
+}
+
 // The same steps on a plain map.
 TEST_P(DeliverySuite, does_what_a_map_would_do) {
   struct Row {

@@ -399,7 +399,8 @@ TEST_P(ItemTypeSuite, keeps_the_settings_of_a_provider_of_messages) {
                         .source = "Shop",
                         .source_ton = 5,
                         .source_npi = std::nullopt,
-                        .receipts = false};
+                        .receipts = false,
+                        .receipt_ids = core::ReceiptIds::decimal};
   ASSERT_TRUE(types().put(item_type("SMS"), 0, settings, kNoon));
   harness().reopen();
   EXPECT_EQ((*types().find(item_type("SMS")))->settings, settings);

@@ -7,7 +7,7 @@
 namespace penstock::store::embedded {
 namespace {
 
-constexpr char kPartTag = 'p';
+constexpr char kPartTag = 'd';
 constexpr char kMessageTag = 'm';
 constexpr char kExportTag = 'x';
 

@@ -1,12 +1,11 @@
 // The bytes of what providers say of messages; in the family of the gateway's log
 // (quota_encoding.h), with tags of their own. Pure.
 //
-//   gateway_log    'p', provider NUL reference                    -> kFormat written, message,
-//   part,
-//                                                                    parts, state, its time, detail
-//                  'm', message id NUL provider NUL reference     -> kFormat
-//                  'P', written us, provider NUL reference        -> kFormat: what to forget, and
-//                  when 'x', name of an export                         -> kFormat minute
+//   gateway_log  'd', provider NUL reference                 -> kFormat written, message, part,
+//                                                               parts, state, its time, detail
+//                'm', message id NUL provider NUL reference  -> kFormat
+//                'P', written us, provider NUL reference     -> kFormat: what to forget, and when
+//                'x', name of an export                      -> kFormat minute
 #pragma once
 
 #include <string>

@@ -1,6 +1,7 @@
 // The embedded backend under the suites of quota stores.
 #include <gtest/gtest.h>
 
+#include "store/conformance/attempt_suite.h"
 #include "store/conformance/delivery_suite.h"
 #include "store/conformance/quota_suite.h"
 #include "store/conformance/usage_export_suite.h"
@@ -19,6 +20,7 @@ INSTANTIATE_TEST_SUITE_P(Embedded, QuotaConcurrencySuite, kDurable, name_of);
 INSTANTIATE_TEST_SUITE_P(Embedded, QuotaPropertySuite, kRelaxed, name_of);
 INSTANTIATE_TEST_SUITE_P(Embedded, DeliverySuite, kRelaxed, name_of);
 INSTANTIATE_TEST_SUITE_P(Embedded, UsageExportSuite, kRelaxed, name_of);
+INSTANTIATE_TEST_SUITE_P(Embedded, AttemptSuite, kRelaxed, name_of);
 INSTANTIATE_TEST_SUITE_P(Embedded, QuotaGateSuite, kDurable, name_of);
 INSTANTIATE_TEST_SUITE_P(Embedded, SendKeySuite, kDurable, name_of);
 

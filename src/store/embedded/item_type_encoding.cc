@@ -88,7 +88,11 @@ class Reader : public ByteReader {
     smpp.source = long_text();
     smpp.source_ton = maybe();
     smpp.source_npi = maybe();
-    smpp.receipts = flag();
+    // One byte, which had only the flag before.
+    const auto receipts = number<std::uint8_t>();
+    smpp.receipts = (receipts & 1) != 0;
+    if (receipts >> 1 >= core::kReceiptIds.size()) refuse("has ids of receipts that nobody knows");
+    smpp.receipt_ids = static_cast<core::ReceiptIds>(receipts >> 1);
     return smpp;
   }
 };
@@ -102,7 +106,8 @@ void put_smpp(std::string& out, const core::SmppSettings& smpp) {
   put_long_text(out, smpp.source);
   put_maybe(out, smpp.source_ton);
   put_maybe(out, smpp.source_npi);
-  put_number(out, static_cast<std::uint8_t>(smpp.receipts));
+  put_number(out, static_cast<std::uint8_t>((smpp.receipts ? 1 : 0) |
+                                            static_cast<int>(smpp.receipt_ids) << 1));
 }
 
 void put_sink(std::string& out, const core::SinkSettings& sink) {

@@ -32,6 +32,7 @@ StoreParts::StoreParts(std::unique_ptr<Engine> engine_in, const Clock& clock)
       quotas(writer),
       deliveries(writer),
       usage_export(writer),
+      attempts(writer),
       send_keys(writer),
       health(writer) {}
 
@@ -64,6 +65,7 @@ Backend StoreParts::backend() noexcept {
           .quotas = &quotas,
           .deliveries = &deliveries,
           .usage_export = &usage_export,
+          .attempts = &attempts,
           .send_keys = &send_keys};
 }
 

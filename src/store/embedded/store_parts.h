@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "store/backend.h"
+#include "store/embedded/embedded_attempts.h"
 #include "store/embedded/embedded_configs.h"
 #include "store/embedded/embedded_deliveries.h"
 #include "store/embedded/embedded_item_types.h"
@@ -57,6 +58,7 @@ struct StoreParts {
   EmbeddedQuotas quotas;
   EmbeddedDeliveries deliveries;
   EmbeddedUsageExport usage_export;
+  EmbeddedAttempts attempts;
   EmbeddedSendKeys send_keys;
   EmbeddedHealth health;
 };

@@ -26,7 +26,8 @@ core::SmppSettings smpp_of(const Rows& rows, int row) {
           .source = std::string(rows.text(row, 28)),
           .source_ton = number_of(rows, row, 29),
           .source_npi = number_of(rows, row, 30),
-          .receipts = rows.boolean(row, 31)};
+          .receipts = rows.boolean(row, 31),
+          .receipt_ids = static_cast<core::ReceiptIds>(rows.int8(row, 33))};
 }
 
 // The columns of find_settings.sql.
@@ -107,7 +108,8 @@ Params params_of(const ItemType& type, std::int64_t expected,
       .int8(sink.smpp.source_ton)
       .int8(sink.smpp.source_npi)
       .boolean(sink.smpp.receipts)
-      .text(sink.options);
+      .text(sink.options)
+      .int8(static_cast<std::int64_t>(sink.smpp.receipt_ids));
   return params;
 }
 

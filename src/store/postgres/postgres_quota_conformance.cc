@@ -1,4 +1,5 @@
 // The suites of quota stores on a real PostgreSQL: a fresh database for every case.
+#include "store/conformance/attempt_suite.h"
 #include "store/conformance/delivery_suite.h"
 #include "store/conformance/quota_suite.h"
 #include "store/conformance/usage_export_suite.h"
@@ -15,6 +16,7 @@ INSTANTIATE_TEST_SUITE_P(Postgres, QuotaConcurrencySuite, kSubjects, name_of);
 INSTANTIATE_TEST_SUITE_P(Postgres, QuotaPropertySuite, kSubjects, name_of);
 INSTANTIATE_TEST_SUITE_P(Postgres, DeliverySuite, kSubjects, name_of);
 INSTANTIATE_TEST_SUITE_P(Postgres, UsageExportSuite, kSubjects, name_of);
+INSTANTIATE_TEST_SUITE_P(Postgres, AttemptSuite, kSubjects, name_of);
 INSTANTIATE_TEST_SUITE_P(Postgres, QuotaGateSuite, kSubjects, name_of);
 INSTANTIATE_TEST_SUITE_P(Postgres, SendKeySuite, kSubjects, name_of);
 

@@ -6,6 +6,7 @@
 #include <random>
 #include <utility>
 
+#include "store/postgres/attempts.h"
 #include "store/postgres/changes.h"
 #include "store/postgres/claim_hints.h"
 #include "store/postgres/configs.h"
@@ -108,6 +109,7 @@ struct PostgresStore::Parts {
         quotas(pool, claim_hints, options.deadline),
         deliveries(pool, options.deadline),
         usage_export(pool, options.deadline),
+        attempts(pool, options.deadline),
         send_keys(pool, options.deadline),
         quota_leases(pool, epoch_pool, options.deadline),
         health(pool, std::min(options.deadline, kHealthDeadline)) {}
@@ -133,6 +135,7 @@ struct PostgresStore::Parts {
   Quotas quotas;
   Deliveries deliveries;
   UsageExportRows usage_export;
+  AttemptRows attempts;
   PostgresSendKeys send_keys;
   QuotaLeases quota_leases;
   Health health;
@@ -201,6 +204,7 @@ Backend PostgresStore::backend() noexcept {
           .quotas = &parts_->quotas,
           .deliveries = &parts_->deliveries,
           .usage_export = &parts_->usage_export,
+          .attempts = &parts_->attempts,
           .send_keys = &parts_->send_keys,
           .quota_ledger = &parts_->quota_leases};
 }

@@ -5,7 +5,8 @@ SELECT s.item_type, s.version, s.changed_us, s.enabled, s.batch_size, s.dispatch
        s.retry_backoff_max_ms, s.max_pause_s, s.sink_type, s.sink_url, s.sink_secrets,
        s.sink_timeout_ms, s.sink_concurrency, s.sink_workflow_type, s.sink_task_queue, s.sink_topic,
        s.smpp_host, s.smpp_port, s.smpp_system_id, s.smpp_password, s.smpp_system_type, s.smpp_source,
-       s.smpp_source_ton, s.smpp_source_npi, s.smpp_receipts, s.sink_options
+       s.smpp_source_ton, s.smpp_source_npi, s.smpp_receipts, s.sink_options,
+       s.smpp_receipt_ids
   FROM penstock.dispatch_settings s
  WHERE s.item_type = $1::text
  ORDER BY s.version DESC

@@ -1,0 +1,306 @@
+"""The eleven correctness properties of the gateway's design, each over 100 random cases, by the real daemon on every
+combination of store, cache and bus that it applies to. With a clock of their own, and with failing writes, they are also
+held against the stores themselves (src/store/conformance/quota_properties.h, src/store/cached/real)."""
+import collections
+import concurrent.futures
+import json
+import random
+import time
+
+import pytest
+from conftest import wait_until
+from dispatch_nodes import downstream, instant, postgres
+from gateway_nodes import (CACHED, COMBINATIONS, DEADLINE_SECONDS, INVALID, KAFKA_DOWN, OF_KAFKA, POSTGRES_DOWN, broker, config,
+                           count, gateway_nodes, logged, put_config, records, redis, rest_of_window, send, send_all, usage,
+                           wait_for_cache, wait_sent)
+from kafka_calls import OUTAGE_SECONDS, check
+
+__all__ = ["broker", "downstream", "postgres", "redis"]  # fixtures
+
+CASES = 100
+USERS = range(CASES)
+NUMBER_MAX = 2**31 - 1
+TEXTS = ["a", "Z", "€", "ж", "😀", '"', "\\", " ", "{", ": ", "0", "\t", "\n"]
+
+
+@pytest.fixture(params=COMBINATIONS)
+def nodes(request):
+    return gateway_nodes(request, request.param)
+
+
+def on(*combinations):
+    return pytest.mark.parametrize("nodes", combinations, indirect=True)
+
+
+def any_text(chance):
+    return "x" + "".join(chance.choice(TEXTS) for _ in range(chance.randrange(60)))
+
+
+def some_users(node, chance, limit_max=9, window=60):
+    """user -> (limit, used): configs with some of them used up."""
+    users = {user: (limit := chance.randrange(1, limit_max), chance.randrange(0, limit + 1)) for user in USERS}
+    for user, (limit, _) in users.items():
+        put_config(node, user, limit, window)
+    results = send_all(node, [{"userId": u, "message": "m"} for u, (_, used) in users.items() for _ in range(used)])
+    assert {r["status"] for r in results} <= {200}
+    return users
+
+
+def entry(nodes, user, *fields):
+    """Fields of a user's entry in Redis; None where there is none."""
+    lines = nodes.redis.cli("HMGET", f"RateLimiterCache:{user}", *fields).split("\n")
+    return tuple(line.strip() or None for line in lines[:len(fields)])
+
+
+def test_property_1_config_persistence_round_trip(nodes):
+    node = nodes.start()
+    chance = random.Random(1)
+    for user in chance.sample(range(NUMBER_MAX + 1), CASES):
+        for _ in ("insert", "update"):
+            rule = {"rateLimit": chance.randint(1, NUMBER_MAX), "timeWindow": chance.randint(1, NUMBER_MAX)}
+            before = instant(-1)
+            made = put_config(node, user, rule["rateLimit"], rule["timeWindow"])
+            assert made == {"userId": user, **rule, "currentCount": 0, "lastRefreshTime": made["lastRefreshTime"]}
+            assert before < made["lastRefreshTime"] < instant(1)
+            assert config(node, user) == made
+            if nodes.shared:
+                row = nodes.sql(f"SELECT rate_limit, window_min, used FROM penstock.gateway_quota WHERE user_id = {user}")
+                assert row.strip() == f"{rule['rateLimit']}|{rule['timeWindow']}|0"
+            assert send(node, user=user).status == 200  # the update has a count to begin anew
+    assert count(node, user) == 1
+
+
+def test_property_2_invalid_config_is_rejected(nodes):
+    node = nodes.start()
+    chance = random.Random(2)
+    put_config(node, user=5, limit=9, window=60)
+    send(node, user=5)
+    before = config(node, 5)
+    wrong = [None, 0, -1, -chance.randrange(1 << 40), NUMBER_MAX + 1, 1 << 70, 1.5, "5", "", True, [], [1], {}, 1e300]
+    for _ in range(CASES):
+        body = {"userId": chance.choice((5, 6)), "rateLimit": chance.randint(1, 9), "timeWindow": chance.randint(1, 9)}
+        faulty = chance.sample(sorted(body), chance.randint(1, 3))
+        for name in faulty:
+            if chance.random() < 0.2:
+                del body[name]
+            else:
+                body[name] = chance.choice([each for each in wrong if name != "userId" or each != 0])  # 0 is a user
+        answer = node.post("/api/config", body)
+        assert answer.status == 400 and answer.json()["message"] == INVALID, (body, answer.body)
+        assert answer.json()["field"] in faulty and answer.json()["detail"]
+        assert config(node, 5) == before and node.get("/api/config/6").status == 404
+    if nodes.shared:
+        assert nodes.sql("SELECT count(*) FROM penstock.gateway_quota").strip() == "1"
+
+
+def test_property_3_lazy_refresh_on_window_expiry(nodes):
+    """On PostgreSQL alone the rows are aged behind the daemon's back; else the shortest windows that there are come to
+    their end."""
+    node = nodes.start()
+    aged = nodes.shared and not nodes.cached
+    chance = random.Random(3)
+    users = {user: (chance.randrange(1, 6), chance.randrange(1, 600) if aged else 1) for user in USERS}
+    for user, (limit, window) in users.items():
+        put_config(node, user, limit, window)
+    results = send_all(node, [{"userId": u, "message": "m"} for u, (limit, _) in users.items()
+                              for _ in range(chance.choice((1, limit + 1)))])
+    assert collections.Counter(r["status"] for r in results)[200] >= CASES
+    before = {user: config(node, user)["lastRefreshTime"] for user in users}
+    if aged:
+        nodes.sql("UPDATE penstock.gateway_quota SET refreshed_us = refreshed_us - window_min * 60000000")
+    else:
+        last = max(before.values())
+        wait_until(lambda: instant(-61) > last, 70, "the end of the windows")
+    assert aged or {user: config(node, user)["lastRefreshTime"] for user in users} == before, "there is no job"
+    results = send_all(node, [{"userId": user, "message": "again"} for user in users])
+    assert {r["status"] for r in results} == {200}
+    for user in users:
+        shown = config(node, user)
+        assert shown["currentCount"] == 1 and shown["lastRefreshTime"] > before[user]
+
+
+def test_property_4_limit_within_the_active_window(nodes):
+    node = nodes.start()
+    users = some_users(node, random.Random(4))
+    results = send_all(node, [{"userId": user, "message": "one more"} for user in users])
+    for result, (user, (limit, used)) in zip(results, users.items()):
+        assert result["status"] == (200 if used < limit else 429)
+        shown = config(node, user)
+        assert shown["currentCount"] == min(used + 1, limit)
+        if used == limit:
+            assert abs(result["retryAfter"] - rest_of_window(shown)) <= 10, "the rest of the window"
+
+
+@on(*OF_KAFKA)
+def test_property_5_no_count_without_confirmation(nodes, broker):
+    """The broker is stopped; then it comes back by itself. On the outbox the append is the publish: see the next."""
+    node = nodes.start()
+    users = some_users(node, random.Random(5))
+    open_users = [user for user, (limit, used) in users.items() if used < limit]
+    broker.stop()
+    try:
+        # Some before anybody has noticed: they are answered by the deadline; the rest at once.
+        started = time.monotonic()
+        first = send(node, user=open_users[0])
+        took = time.monotonic() - started
+        assert first.status == 503 and first.json()["message"] == KAFKA_DOWN, first.body
+        assert took < DEADLINE_SECONDS + 5
+        wait_until(lambda: check(node, "bus.kafka")[0] == "DOWN", OUTAGE_SECONDS, "the check")
+        started = time.monotonic()
+        results = send_all(node, [{"userId": user, "message": "lost", "idempotencyKey": "k"} for user in users])
+        quickly = time.monotonic() - started
+        for result, (user, (limit, used)) in zip(results, users.items()):
+            assert (result["status"], result["message"]) == (503, KAFKA_DOWN) or (used == limit and result["status"] == 429)
+            assert count(node, user) == used, user
+        assert quickly < DEADLINE_SECONDS, "an outage that is known is answered at once"
+        assert sum(usage(node, user)["failed"] for user in users) == len(open_users) + 1
+        assert node.get("/health/ready").status == 503
+        print(f"{len(open_users) + 1} refused, none counted; first answer after {took:.1f} s, later ones after "
+              f"{quickly * 1e3:.0f} ms")
+    finally:
+        broker.start()
+    wait_until(lambda: node.get("/health/ready").status == 200, OUTAGE_SECONDS, "the recovery")
+    wait_until(lambda: send(node, user=open_users[0], idempotencyKey="k", message="lost").status == 200, OUTAGE_SECONDS,
+               "the recovery")
+    results = send_all(node, [{"userId": user, "message": "lost", "idempotencyKey": "k"} for user in open_users])
+    assert {r["status"] for r in results} == {200}, "the key was free again"
+    for user in open_users:
+        assert count(node, user) == users[user][1] + 1
+    wait_sent(node, *[r["messageId"] for r in results])
+
+
+@on("postgres")
+def test_property_5_no_count_without_the_append(nodes, postgres):
+    node = nodes.start()
+    users = some_users(node, random.Random(55))
+    postgres.stop()
+    try:
+        for _ in range(2):  # with connections that are cut, and with none
+            results = send_all(node, [{"userId": user, "message": "lost"} for user in users])
+            assert {(r["status"], r["message"]) for r in results} == {(503, POSTGRES_DOWN)}
+        answer = send(node, user=0)
+        assert answer.status == 503 and answer.json()["message"] == POSTGRES_DOWN and answer.headers["Retry-After"]
+    finally:
+        postgres.start()
+    wait_until(lambda: node.get("/api/config/0").status == 200, OUTAGE_SECONDS, "the recovery")
+    for user, (_, used) in users.items():
+        assert count(node, user) == used
+    assert send_all(node, [{"userId": user, "message": "m"} for user in users])[0]["status"] in (200, 429)
+
+
+def test_property_6_exactly_one_wins_the_last_slot(nodes):
+    """With one place left of some limit; where nodes share a store, by two of them at once."""
+    contenders = [nodes.start() for _ in range(2 if nodes.shared else 1)]
+    chance = random.Random(6)
+    with concurrent.futures.ThreadPoolExecutor(6) as pool:
+        for user in USERS:
+            limit = chance.randrange(1, 90)
+            put_config(contenders[0], user=user, limit=limit)
+            used = send_all(contenders[-1], [{"userId": user, "message": "m"}] * (limit - 1))
+            assert {r["status"] for r in used} <= {200}
+            statuses = sorted(pool.map(lambda i, u=user: send(contenders[i % len(contenders)], user=u).status, range(6)))
+            assert statuses == [200] + [429] * 5, user
+            assert count(contenders[0], user) == limit
+
+
+def send_texts(node, seed):
+    """message id -> (user, line) of 100 messages of as many users."""
+    chance = random.Random(seed)
+    entries = [{"userId": user, "message": any_text(chance)} for user in chance.sample(range(NUMBER_MAX), CASES)]
+    for one in entries:
+        put_config(node, user=one["userId"], limit=1)
+    results = send_all(node, entries)
+    assert {r["status"] for r in results} == {200}
+    return {r["messageId"]: (str(e["userId"]), f'{e["userId"]}: {e["message"]}') for e, r in zip(entries, results)}
+
+
+@on(*OF_KAFKA)
+def test_property_7_what_is_published_is_what_came(nodes, broker):
+    node = nodes.start()
+    sent = send_texts(node, 7)
+    assert records(broker, nodes.topic) == sent
+
+
+@on("embedded", "postgres")
+def test_property_7_what_the_outbox_hands_on_is_what_came(nodes, downstream):
+    node = nodes.start()
+    sink = {"sink": {"type": "http", "url": downstream.url}, "jitterWindowMs": 0}
+    answer = node.request("PUT", "/admin/dispatch/types/SMS", json.dumps(sink), {"Content-Type": "application/json"})
+    assert answer.status == 200, answer.body
+    sent = send_texts(node, 7)
+    wait_sent(node, *sent)
+    got = [json.loads(call["body"])["context"] for call in downstream.kept()]
+    assert {g["messageId"]: (str(g["userId"]), f'{g["userId"]}: {g["message"]}') for g in got} == sent
+
+
+def test_property_8_what_the_sender_logs(nodes):
+    node = nodes.start()
+    sent = send_texts(node, 8)
+    wait_sent(node, *sent)
+    lines = collections.Counter((line["message_id"], line["text"]) for line in logged(node, "gateway.sms"))
+    assert lines == {(message_id, f"SMS Sent: {line}"): 1 for message_id, (_, line) in sent.items()}
+
+
+@on(CACHED)
+def test_property_9_redis_first_with_a_miss_that_fills_it(nodes):
+    """That a hit does not ask PostgreSQL is counted call by call in cached_properties_conformance.cc."""
+    node = nodes.start()
+    chance = random.Random(9)
+    for user in chance.sample(range(NUMBER_MAX), CASES):
+        limit, window = chance.randrange(1, 60), chance.randrange(1, 600)
+        put_config(node, user, limit, window)
+        assert entry(nodes, user, "rateLimit") == (None,)
+        assert send(node, user=user).status == 200
+        assert entry(nodes, user, "rateLimit", "currentCount") == (str(limit), "1"), "a miss fills it"
+        rest = int(nodes.redis.cli("TTL", f"RateLimiterCache:{user}"))
+        assert abs(rest - rest_of_window(config(node, user))) <= 3, "until the window ends"
+        more = chance.randrange(0, limit + 2)
+        statuses = [r["status"] for r in send_all(node, [{"userId": user, "message": "m"}] * more)]
+        assert statuses == [200 if 1 + i < limit else 429 for i in range(more)], "as the entry dictates"
+        assert entry(nodes, user, "currentCount") == (str(min(1 + more, limit)),)
+
+
+@on(CACHED)
+def test_property_10_a_config_update_invalidates_the_entry(nodes):
+    """By one node, while two use the entry."""
+    first, second = nodes.start(), nodes.start()
+    chance = random.Random(10)
+    for user in USERS:
+        put_config(first, user, limit=chance.randrange(1, 60))
+        for _ in range(chance.randrange(1, 4)):
+            send(chance.choice((first, second)), user=user)
+        assert entry(nodes, user, "epoch") != (None,)
+        if chance.random() < 0.2:
+            assert first.request("DELETE", f"/api/config/{user}").status == 204
+            assert entry(nodes, user, "epoch") == (None,)
+            assert send(second, user=user).status == 404
+            continue
+        limit = chance.randrange(1, 6)
+        put_config(first, user, limit)
+        assert entry(nodes, user, "epoch") == (None,)
+        statuses = [send(chance.choice((first, second)), user=user).status for _ in range(limit + 1)]
+        assert statuses == [200] * limit + [429]
+        assert entry(nodes, user, "rateLimit", "currentCount") == (str(limit), str(limit))
+
+
+@on(CACHED)
+def test_property_11_without_redis_by_postgresql(nodes, broker):
+    """Redis is killed while users are within their windows, by two nodes; none gets more than the limit, none less."""
+    contenders = [nodes.start(), nodes.start()]
+    users = some_users(contenders[0], random.Random(11), limit_max=12)
+    nodes.redis.kill()
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        for user, (limit, used) in users.items():
+            statuses = collections.Counter(
+                pool.map(lambda i, u=user: send(contenders[i % 2], user=u).status, range(limit - used + 3)))
+            assert statuses == collections.Counter({200: limit - used, 429: 3}), user
+    for user, (limit, _) in users.items():
+        assert count(contenders[0], user) == limit
+    for node in contenders:
+        assert len(logged(node, "gateway.cache_away")) == 1, "once per outage"
+    nodes.redis.start()
+    wait_for_cache(*contenders)
+    assert {r["status"] for r in send_all(contenders[1], [{"userId": u, "message": "m"} for u in users])} == {429}
+    on_topic = collections.Counter(int(user) for user, _ in records(broker, nodes.topic).values())
+    assert on_topic == {user: limit for user, (limit, _) in users.items()}
+    print(f"{on_topic.total()} messages of {CASES} users on the topic, limits {sum(n for n, _ in users.values())}")

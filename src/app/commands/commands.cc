@@ -35,6 +35,7 @@ int run_penstock(int argc, const char* const* argv,
   add_gateway(line.root());
   add_export(line.root());
   add_demo(line.root());
+  add_bench(line.root());
   return line.run(argc, argv);
 }
 

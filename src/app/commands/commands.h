@@ -20,6 +20,7 @@ void add_gateway(Command root);
 void add_payments(Command root);
 void add_demo(Command root);
 void add_bench(Command root);
+void add_top(Command root);
 
 // Parts of add_slots.
 void add_slots_prune(Command slots);

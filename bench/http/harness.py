@@ -78,6 +78,8 @@ class Penstock(Server):
             self.process.kill()
             self.process.wait()
             raise RuntimeError(f"the daemon did not start: {line!r}")
+        resp = re.search(r"\bresp=\S+:(\d+)", line)
+        self.resp_port = int(resp.group(1)) if resp else None
         return f"http://{found.group(1)}"
 
 

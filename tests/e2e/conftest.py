@@ -198,3 +198,10 @@ def free_url():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return f"http://127.0.0.1:{probe.getsockname()[1]}"
+
+
+def put_log_type(daemon, name, **settings):
+    """An item type whose items end up in the log."""
+    body = {"enabled": True, "jitterWindowMs": 0, "sink": {"type": "log"}, **settings}
+    answer = daemon.request("PUT", f"/admin/dispatch/types/{name}", json.dumps(body), {"Content-Type": "application/json"})
+    assert answer.status == 200, answer.body

@@ -17,7 +17,8 @@ from conftest import ROOT, binary, clean_environment, peak_kib, read_terminal, w
 AT = "2030-01-01T00:00:00Z"
 COMMANDS = ["serve", "check-config", "doctor", "migrate", "version", "slots assign", "slots get", "slots import", "slots prune", "windows",
             "config get", "config set", "config history", "export slots", "export config", "payments import", "payments get", "payments release",
-            "payments rules get", "payments rules put", "demo downstream"]
+            "payments rules get", "payments rules put", "demo downstream", "bench slots", "bench throttle", "bench resp",
+            "bench dispatch", "top"]
 
 
 def events_csv(path, count, bad_every=0, first=0):

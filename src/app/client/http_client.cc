@@ -34,6 +34,7 @@ namespace http = boost::beast::http;
 using boost::system::error_code;
 using tcp = asio::ip::tcp;
 
+constexpr std::chrono::milliseconds kStopLook{50};           // how soon a stream can be stopped
 constexpr std::uint64_t kAnswerBytesMax = 64 * 1024 * 1024;  // a batch of 10,000 answers is 2 MiB
 
 class BeastClient final : public HttpClient {
@@ -56,6 +57,25 @@ class BeastClient final : public HttpClient {
     return take(answer.release());
   }
 
+  Result<HttpAnswer> stream(const HttpCall& call,
+                            const std::function<void(std::string_view)>& on_bytes,
+                            const std::function<bool()>& stopped) override {
+    if (!open_) {
+      if (const error_code error = connect()) return failed("cannot reach", error);
+    }
+    open_ = false;  // for good: what comes later has no end
+    Request request = build(call);
+    Parser answer;
+    answer.body_limit(boost::none);
+    const error_code error = options_.url.tls ? follow(*secure_, request, answer, on_bytes, stopped)
+                                              : follow(*plain_, request, answer, on_bytes, stopped);
+    if (answer.is_header_done() && (answer.get().result_int() != 200 || stopped())) {
+      return take(answer.release());
+    }
+    if (!error) return fail(ErrorKind::unavailable, "the daemon ended the stream");
+    return failed("no answer from", error);
+  }
+
  private:
   using Parser = http::response_parser<http::string_body>;
   using Request = http::request<http::string_body>;
@@ -68,6 +88,50 @@ class BeastClient final : public HttpClient {
     io_.restart();
     io_.run();
     return result;
+  }
+
+  // As step(), ended early when `stopped` says so.
+  template <class Stream, class Start>
+  error_code step_unless(Stream& stream, const std::function<bool()>& stopped, Start start) {
+    error_code result = asio::error::operation_aborted;
+    bool done = false;
+    start([&](error_code error, auto&&...) {
+      result = error;
+      done = true;
+    });
+    while (!done) {
+      io_.restart();
+      io_.run_for(kStopLook);
+      if (!done && stopped()) beast::get_lowest_layer(stream).cancel();
+    }
+    return result;
+  }
+
+  // Sends, then reads until the end of the answer, handing on what a 200 brings.
+  template <class Stream>
+  error_code follow(Stream& stream, Request& request, Parser& answer,
+                    const std::function<void(std::string_view)>& on_bytes,
+                    const std::function<bool()>& stopped) {
+    auto& lowest = beast::get_lowest_layer(stream);
+    lowest.expires_after(options_.answer_timeout);
+    error_code error =
+        step_unless(stream, stopped, [&](auto done) { http::async_write(stream, request, done); });
+    if (error) return error;
+    error = step_unless(stream, stopped,
+                        [&](auto done) { http::async_read_header(stream, buffer_, answer, done); });
+    while (!error && !answer.is_done() && !stopped()) {
+      lowest.expires_after(options_.answer_timeout);
+      error = step_unless(stream, stopped,
+                          [&](auto done) { http::async_read_some(stream, buffer_, answer, done); });
+      std::string& body = answer.get().body();
+      if (answer.get().result_int() == 200 && !body.empty()) {
+        on_bytes(body);
+        body.clear();
+      } else if (body.size() > kAnswerBytesMax) {
+        return http::error::body_limit;
+      }
+    }
+    return error;
   }
 
   error_code connect() {

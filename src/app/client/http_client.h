@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "app/client/url.h"
 #include "base/result.h"
@@ -45,6 +47,14 @@ class HttpClient {
   // Any status is an answer. `unavailable`: not connected, nothing was sent or the connection
   // broke; `timeout`: the outcome is unknown.
   virtual Result<HttpAnswer> call(const HttpCall& call) = 0;
+
+  // For an answer that does not end by itself: gives the bytes of a 200 as they come, on a
+  // connection that is closed afterwards. Returns when `stopped` says so, which is asked several
+  // times a second (status 200, no body); when the answer is another one (it, whole); or when it
+  // ends or nothing came for the answer's time-out (`unavailable`, `timeout`).
+  virtual Result<HttpAnswer> stream(const HttpCall& call,
+                                    const std::function<void(std::string_view)>& on_bytes,
+                                    const std::function<bool()>& stopped) = 0;
 };
 
 }  // namespace penstock::app

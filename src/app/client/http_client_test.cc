@@ -132,6 +132,40 @@ TEST(HttpClient, does_not_wait_longer_than_its_timeout) {
   EXPECT_THAT(answer.error().what, HasSubstr("timed out"));
 }
 
+constexpr const char* kStream = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n";
+
+TEST(HttpClient, a_stream_gives_bytes_as_they_come_until_it_is_stopped) {
+  CannedServer server({kStream});
+  const auto client = client_of(server);
+  std::string seen;
+  const Result<HttpAnswer> answer = client->stream(
+      {.target = "/events"}, [&](std::string_view bytes) { seen += bytes; },
+      [&] { return seen == "one"; });
+  ASSERT_TRUE(answer) << answer.error().what;
+  EXPECT_EQ(answer->status, 200);
+  EXPECT_EQ(seen, "one");
+  EXPECT_THAT(server.requests.at(0), HasSubstr("GET /base/events HTTP/1.1\r\n"));
+}
+
+TEST(HttpClient, a_stream_that_ends_or_falls_silent_is_an_error) {
+  CannedServer server({std::string(kStream) + "0\r\n\r\n", kStream});
+  const auto client = client_of(server, Millis{200});
+  const auto never = [] { return false; };
+  const auto ignore = [](std::string_view) {};
+  EXPECT_EQ(client->stream({.target = "/"}, ignore, never).error().what,
+            "the daemon ended the stream");
+  EXPECT_EQ(client->stream({.target = "/"}, ignore, never).error().kind, ErrorKind::timeout);
+}
+
+TEST(HttpClient, a_stream_that_is_refused_gives_the_refusal) {
+  CannedServer server({"HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\n\r\n{}"});
+  const auto answer = client_of(server)->stream(
+      {.target = "/"}, [](std::string_view) { FAIL(); }, [] { return false; });
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->status, 401);
+  EXPECT_EQ(answer->body, "{}");
+}
+
 TEST(HttpClient, says_whom_it_could_not_reach) {
   Url url;
   {

@@ -38,6 +38,10 @@ void add_client_options(Command& command, ClientOptions& options, const std::str
                   .value_name = "FILE",
                   .help = "PEM certificates to trust for https, instead of the machine's own"},
                  options.ca_file);
+  add_answer_options(command, options, json_help);
+}
+
+void add_answer_options(Command& command, ClientOptions& options, const std::string& json_help) {
   command.option({.names = "--timeout",
                   .value_name = "DURATION",
                   .help = "How long an answer may take",

@@ -23,6 +23,9 @@ struct ClientOptions {
 void add_client_options(Command& command, ClientOptions& options,
                         const std::string& json_help = "Print the daemon's answer as it is");
 
+// Of them, --timeout and --json alone, for commands that talk another protocol.
+void add_answer_options(Command& command, ClientOptions& options, const std::string& json_help);
+
 // Takes the token from --token-file, else from PENSTOCK_TOKEN.
 Result<HttpClientOptions> client_settings(const ClientOptions& options);
 

@@ -36,6 +36,8 @@ int run_penstock(int argc, const char* const* argv,
   add_gateway(line.root());
   add_export(line.root());
   add_demo(line.root());
+  add_bench(line.root());
+  add_top(line.root());
   return line.run(argc, argv);
 }
 

@@ -20,6 +20,8 @@ void add_export(Command root);
 void add_gateway(Command root);
 void add_payments(Command root);
 void add_demo(Command root);
+void add_bench(Command root);
+void add_top(Command root);
 
 // Parts of add_slots.
 void add_slots_prune(Command slots);
@@ -27,6 +29,9 @@ void add_slots_import(Command slots);
 
 // Part of add_payments.
 void add_payments_import(Command payments);
+
+// Part of add_bench.
+void add_bench_dispatch(Command bench);
 
 // Builds the command line, runs it, gives the exit code.
 int run_penstock(int argc, const char* const* argv,

@@ -94,6 +94,7 @@ function(penstock_script_tests)
       test_console
       test_docs
       test_examples
+      test_helm
       test_kafka_intake
       test_kafka_sink
       test_library

@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc)
 
-.PHONY: help build run test unit bench lint format asan tsan fuzz clean
+.PHONY: help build run package test unit bench lint format asan tsan fuzz clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -15,6 +15,11 @@ build: ## the release binary, build/release/penstock
 
 run: build ## build, then start the daemon on the embedded store and print its address
 	@exec build/release/penstock serve $(ARGS)
+
+package: ## Debian packages in build/packages: the daemon, the library, its development files
+	@tools/setup build test package
+	@tools/setup console || echo "Node.js and npm could not be installed: the packages hold no console" >&2
+	@tools/package
 
 unit: ## the inner loop: unit tests of a debug build
 	@tools/setup build test

@@ -52,6 +52,9 @@ configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/PenstockConfig.cmake.in
                               INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/PenstockConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
+# The way back is longer in Debian's folders (lib/x86_64-linux-gnu) than in others (lib).
+file(RELATIVE_PATH prefix_from_pkgconfig /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" prefix_from_pkgconfig ${prefix_from_pkgconfig})
 configure_file(${CMAKE_SOURCE_DIR}/cmake/penstock.pc.in ${CMAKE_BINARY_DIR}/penstock.pc @ONLY)
 
 install(TARGETS penstock_shared EXPORT PenstockTargets

@@ -97,6 +97,7 @@ function(penstock_script_tests)
       test_doctor
       test_doctor_servers
       test_examples
+      test_helm
       test_kafka_intake
       test_kafka_sink
       test_library

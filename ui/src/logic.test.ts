@@ -7,6 +7,7 @@ import { hashOf, placeOf } from "./place";
 import { current, EventReader, HOUR, joined, keep, lonely, mean, rate, type Row } from "./series";
 import { usageLines } from "./usage";
 
+declare const process: { env: Record<string, string> }; // of Node, whose types nothing else here needs
 process.env.TZ = "Europe/Berlin"; // has days of 23 and 25 hours
 
 const row = (t: number, ...c: number[]): Row => ({ t, c });

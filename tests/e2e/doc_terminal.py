@@ -21,8 +21,9 @@ ASKS_THE_DAEMON = re.compile(
 PORT = re.compile(r"""(127\.0\.0\.1:|localhost:|\s-p |--port |"port": |http\.server )(\d{4,5})\b""")  # as pages write them
 BLOCK_SECONDS = 120
 UNTIL_SECONDS = 30
-SERVERS = {"postgres": testserver.Postgres, "redis": testserver.Redis, "mariadb": testserver.MariaDb,
-           "kafka": testserver.Kafka, "temporal": testserver.Temporal, "smsc": testserver.Smsc}
+SERVERS = {"postgres": lambda: testserver.Postgres(fsync=False),  # no page crashes the machine
+           "mariadb": lambda: testserver.MariaDb(fsync=False), "redis": testserver.Redis, "kafka": testserver.Kafka,
+           "temporal": testserver.Temporal, "smsc": testserver.Smsc}
 SERVER_PORTS = {"postgres": 5432, "redis": 6379, "mariadb": 3306, "kafka": 9092, "temporal": 7233, "smsc": 2775}
 
 

@@ -104,6 +104,7 @@ class Machine:
         if self.run(*install, network=False, check=False).returncode != 0:
             self.run("apt-get", "update", "-q", network=False)  # the archive may have moved on since the base was made
             self.run(*install, network=False)
+        keep_packages(self.root / "var" / "cache" / "apt" / "archives")
 
     def boot(self):
         """Starts systemd, which must be installed, and waits until it has started everything. Commands run beside it."""
@@ -169,8 +170,18 @@ def codename():
 
 def fetched_packages():
     folder = cache.root() / f"debian-{codename()}-archives"
-    (folder / "partial").mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+def keep_packages(folder):
+    """What apt has fetched there, for the next machine; each file appears whole."""
+    kept = fetched_packages()
+    for file in folder.glob("*.deb"):
+        if not (kept / file.name).exists():
+            with tempfile.NamedTemporaryFile(dir=kept.parent, delete=False) as copy:
+                copy.write(file.read_bytes())
+            os.rename(copy.name, kept / file.name)
 
 
 def base_system():

@@ -5,7 +5,9 @@ ROOT: an empty folder to mount on. Prints its number outside of its namespace on
 """
 import ctypes
 import fcntl
+import glob
 import os
+import shutil
 import signal
 import socket
 import struct
@@ -35,7 +37,9 @@ def make_root(base, archives, root):
     for name in ("null", "zero", "full", "random", "urandom"):
         open(f"{root}/dev/{name}", "a").close()
         mount("--bind", f"/dev/{name}", f"{root}/dev/{name}")
-    mount("--bind", archives, f"{root}/var/cache/apt/archives")
+    # Copied, not shared: apt locks the folder, and several machines may run at once.
+    for package in glob.glob(f"{archives}/*.deb"):
+        shutil.copy(package, f"{root}/var/cache/apt/archives")
     with open("/etc/resolv.conf", "rb") as ours, open(f"{root}/etc/resolv.conf", "wb") as its:
         its.write(ours.read())
 

@@ -145,7 +145,11 @@ def descendant(number, name):
 def make_group():
     """A new control group of version 2, which systemd wants one of for each service."""
     mounted = re.search(r"^\S+ (\S+) cgroup2 ", Path("/proc/mounts").read_text(), re.M)
-    group = Path(mounted[1] if mounted else "/sys/fs/cgroup") / f"penstock-test-{os.getpid()}"
+    parent = Path(mounted[1] if mounted else "/sys/fs/cgroup")
+    for left in parent.glob("penstock-test-*"):  # of a test that was killed; its processes ended with it
+        if not Path("/proc", left.name.rsplit("-", 1)[1]).exists():
+            remove_group(left)
+    group = parent / f"penstock-test-{os.getpid()}"
     try:
         group.mkdir(exist_ok=True)
         (group / "cgroup.procs").read_text()

@@ -90,6 +90,9 @@ function(penstock_script_tests)
   # Load and timing of most would disturb each other; these mostly wait, for servers and for people's patience.
   set(beside_others
       test_cli
+      test_cli_calls
+      test_cli_commands
+      test_cli_completion
       test_config
       test_console
       test_docs

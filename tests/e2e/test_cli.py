@@ -1,4 +1,4 @@
-"""The command line as people and scripts use it: what it prints, where, and with which exit code."""
+"""Commands that were written by hand: slots, configs, imports, exports; what they print, where, and with which exit code."""
 import csv
 import io
 import json
@@ -15,10 +15,6 @@ import pytest
 from conftest import ROOT, binary, clean_environment, peak_kib, read_terminal, wait_until
 
 AT = "2030-01-01T00:00:00Z"
-COMMANDS = ["serve", "check-config", "doctor", "migrate", "version", "slots assign", "slots get", "slots import", "slots prune", "windows",
-            "config get", "config set", "config history", "export slots", "export config", "payments import", "payments get", "payments release",
-            "payments rules get", "payments rules put", "demo downstream", "bench slots", "bench throttle", "bench resp",
-            "bench dispatch", "top"]
 
 
 def events_csv(path, count, bad_every=0, first=0):
@@ -39,39 +35,7 @@ def lines_of(path):
     return [json.loads(line) for line in open(path)]
 
 
-# --- help, usage, version ---
-
-def test_without_a_command_the_help_is_a_usage_error(penstock):
-    run = penstock()
-    assert run.returncode == 2 and run.stdout == ""
-    assert "Usage: penstock" in run.stderr and "Exit codes:" in run.stderr
-
-
-def test_help_lists_every_command(penstock):
-    run = penstock("--help")
-    assert run.returncode == 0 and run.stderr == ""
-    for command in {name.split()[0] for name in COMMANDS}:
-        assert re.search(rf"^  {command} +\w", run.stdout, re.M), command
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_teaches_by_example(penstock, command):
-    run = penstock(*command.split(), "--help")
-    assert run.returncode == 0
-    assert f"Usage: penstock {command}" in run.stdout
-    examples = run.stdout.split("Example")[1]
-    assert 1 <= len(re.findall(rf"^  .*penstock {command}", examples, re.M)) <= 3
-
-
-@pytest.mark.parametrize("args", [["slots"], ["serv"], ["serve", "--prot", "1"], ["slots", "assign"],
-                                  ["slots", "assign", "e", "--at", "soon"], ["slots", "get", "e", "--url", "x"],
-                                  ["slots", "import", "f.csv", "--batch", "10001"], ["serve", "--data-dir", ""],
-                                  ["export", "slots", "--format", "xml"], ["windows", "--from", "soon"]])
-def test_a_wrong_command_line_is_2_and_says_why(penstock, args):
-    run = penstock(*args)
-    assert run.returncode == 2, run
-    assert run.stdout == "" and run.stderr != ""
-
+# --- version ---
 
 def test_version_tells_what_is_running(penstock):
     text = penstock("version")
@@ -81,21 +45,6 @@ def test_version_tells_what_is_running(penstock):
     known = json.loads(penstock("version", "--json").stdout)
     assert known["version"] == version
     assert {"commit", "compiler", "rocksdb", "boost"} <= known.keys()
-
-
-def test_the_docs_describe_every_command():
-    text = (ROOT / "docs" / "command-line.md").read_text()
-    for command in COMMANDS:
-        assert f"penstock {command}" in text, command
-
-
-def test_the_client_commands_of_the_docs_work(daemon, penstock):
-    daemon.put_config("payments", 10)
-    text = (ROOT / "docs" / "command-line.md").read_text()
-    block = next(b for b in re.findall(r"```\n(.*?)```", text, re.S) if "penstock slots get" in b)
-    for line in block.splitlines():
-        run = penstock(*line.split()[1:], env={"PENSTOCK_URL": daemon.url})
-        assert run.returncode == 0, (line, run.stderr)
 
 
 # --- client commands ---
@@ -428,10 +377,10 @@ def test_old_slots_are_pruned_into_a_file(penstock, stopped, start_daemon, tmp_p
     assert daemon.stop() == 0
     archive = tmp_path / "old.csv"
     run = penstock("slots", "prune", "--data-dir", data_dir, "--before", "now", "--output", archive, "--format", "csv")
-    assert (run.returncode, run.stderr.strip()) == (0, "moved 1 slots and 1 window counters")
+    assert (run.returncode, run.stderr) == (0, "moved 1 slots and 1 window counters\n")  # no progress: no terminal
     assert [line.split(",")[0] for line in archive.read_text().splitlines()] == ["eventId", "old"]
     again = penstock("slots", "prune", "--data-dir", data_dir, "--before", "now", "--delete")
-    assert (again.returncode, again.stderr.strip()) == (0, "deleted 0 slots and 0 window counters")
+    assert (again.returncode, again.stderr) == (0, "deleted 0 slots and 0 window counters\n")
     left = penstock("export", "slots", "--data-dir", data_dir)
     assert [json.loads(line)["eventId"] for line in left.stdout.splitlines()] == ['a,"b"', "order-1", "order-2"]
 

@@ -1,6 +1,7 @@
 #include "app/cli/command_line.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <map>
@@ -69,6 +70,15 @@ const CLI::App& deepest(const CLI::App& app) {
 
 }  // namespace
 
+ValueCheck one_of(const std::string& choices) {
+  return [words = split_names(choices, '|')](const std::string& text) -> Result<void> {
+    if (std::ranges::find(words, text) != words.end()) return {};
+    const std::vector<std::string> all_but_last(words.begin(), words.end() - 1);
+    return fail(ErrorKind::invalid, fmt::format("must be {}{}{}", fmt::join(all_but_last, ", "),
+                                                all_but_last.empty() ? "" : " or ", words.back()));
+  };
+}
+
 struct Command::Actions {
   std::map<const CLI::App*, std::function<int()>> by_command;
 };
@@ -76,14 +86,29 @@ struct Command::Actions {
 Command Command::add(const std::string& name, const std::string& description,
                      const std::vector<std::string>& examples) {
   CLI::App* command = app_->add_subcommand(name, description);
+  command->require_subcommand(0, 1);
   std::string footer;  // else the parent's would be taken over
   if (!examples.empty()) footer = examples.size() == 1 ? "Example:" : "Examples:";
   for (const std::string& example : examples) footer += "\n  " + example;
   command->footer(footer);
-  return {*command, *actions_};
+  node_->commands.push_back({.name = name, .description = description, .examples = examples});
+  return {*command, *actions_, node_->commands.back()};
+}
+
+void Command::note(const OptionHelp& help, const std::string& fallback, bool repeated) {
+  const std::vector<std::string> names = split_names(help.names, ',');
+  node_->options.push_back({.names = names,
+                            .value_name = help.value_name,
+                            .help = help.help,
+                            .fallback = fallback,
+                            .environment = help.environment,
+                            .required = help.required,
+                            .repeated = repeated,
+                            .positional = !names.front().starts_with('-')});
 }
 
 void Command::option(const OptionHelp& help, std::string& into) {
+  note(help, into);
   CLI::Option* option = app_->add_option(help.names, into, help.help);
   if (!into.empty()) option->capture_default_str();
   describe(*option, help);
@@ -91,6 +116,7 @@ void Command::option(const OptionHelp& help, std::string& into) {
 
 void Command::number(const OptionHelp& help, std::int64_t& into, std::int64_t min,
                      std::int64_t max) {
+  note(help, help.required ? "" : fmt::format("{}", into));
   CLI::Option* option = app_->add_option(help.names, into, help.help)->capture_default_str();
   option->check([min, max](const std::string& text) -> std::string {
     std::int64_t value = 0;
@@ -101,22 +127,43 @@ void Command::number(const OptionHelp& help, std::int64_t& into, std::int64_t mi
 }
 
 void Command::flag(const std::string& names, const std::string& help, bool& into) {
+  note({.names = names, .value_name = {}, .help = help}, "");
   app_->add_flag(names, into, help);
 }
 
-void Command::action(std::function<int()> run) { actions_->by_command[app_] = std::move(run); }
+void Command::list(const OptionHelp& help, std::vector<std::string>& into, std::size_t max) {
+  note(help, "", true);
+  CLI::Option* option = app_->add_option(help.names, into, help.help);
+  describe(*option, help);
+  option->expected(help.required ? 1 : 0, static_cast<int>(max));
+}
+
+void Command::calls(const std::string& method, const std::string& path) {
+  std::string footer = app_->get_footer();
+  footer += node_->routes.empty() ? (footer.empty() ? "Calls " : "\n\nCalls ") : ", ";
+  app_->footer(fmt::format("{}{} {}", footer, method, path));
+  node_->routes.push_back({.method = method, .path = path});
+}
+
+void Command::action(std::function<int()> run) {
+  node_->runs = true;
+  actions_->by_command[app_] = std::move(run);
+}
 
 CommandLine::CommandLine(const std::string& name, const std::string& description,
                          const std::string& footer)
     : app_(std::make_unique<CLI::App>(description, name)),
-      actions_(std::make_unique<Command::Actions>()) {
+      actions_(std::make_unique<Command::Actions>()),
+      tree_{.name = name, .description = description} {
   app_->footer(footer);
+  // One command a line: `config get payments` means a config of that name, not the command.
+  app_->require_subcommand(0, 1);
   app_->formatter(std::make_shared<HelpFormatter>());  // subcommands inherit it
 }
 
 CommandLine::~CommandLine() = default;
 
-Command CommandLine::root() { return {*app_, *actions_}; }
+Command CommandLine::root() { return {*app_, *actions_, tree_}; }
 
 int CommandLine::run(int argc, const char* const* argv) {
   try {

@@ -86,6 +86,43 @@ TEST_F(CommandLineTest, refuses_mistakes_with_2_and_runs_nothing) {
   EXPECT_EQ(runs_, 0);
 }
 
+TEST_F(CommandLineTest, takes_several_values) {
+  std::vector<std::string> words;
+  Command many = line_.root().add("many", "Many.", {});
+  many.list({.names = "WORD", .help = "words", .required = true}, words, 3);
+  many.number({.names = "--times", .value_name = "COUNT", .help = "how often"}, times_, -9, 9);
+  many.action([] { return 0; });
+  EXPECT_EQ(run({"many", "a", "b", "--times", "-3"}), 0);
+  EXPECT_THAT(words, testing::ElementsAre("a", "b"));
+  EXPECT_EQ(times_, -3);
+  EXPECT_EQ(run({"many", "a", "group", "greet"}), 0);  // values may have the names of commands
+  EXPECT_THAT(words, testing::ElementsAre("a", "group", "greet"));
+  EXPECT_EQ(run({"many"}), 2);
+  EXPECT_EQ(run({"many", "a", "b", "c", "d"}), 2);
+}
+
+TEST_F(CommandLineTest, keeps_what_was_added_as_a_tree) {
+  line_.root().add("call", "Call.", {"program call"}).calls("GET", "/x");
+  ASSERT_EQ(line_.tree().commands.size(), 3U);
+  const CommandNode& greet = line_.tree().commands.front();
+  EXPECT_TRUE(greet.runs);
+  EXPECT_THAT(greet.examples, testing::ElementsAre("program greet world"));
+  ASSERT_EQ(greet.options.size(), 4U);
+  EXPECT_TRUE(greet.options[0].positional && greet.options[0].required);
+  EXPECT_EQ(greet.options[1].fallback, "soft");
+  EXPECT_EQ(greet.options[1].environment, "PENSTOCK_TEST_TONE");
+  EXPECT_FALSE(greet.options[3].takes_value());
+  EXPECT_EQ(line_.tree().commands.back().routes.front().path, "/x");
+  EXPECT_EQ(run({"call", "--help"}), 0);
+  EXPECT_THAT(out_, HasSubstr("Example:\n  program call\n\nCalls GET /x"));
+}
+
+TEST(OneOf, takes_the_words_of_its_set_only) {
+  EXPECT_TRUE(one_of("a|b")("b"));
+  EXPECT_EQ(one_of("a|b|c")("d").error().what, "must be a, b or c");
+  EXPECT_EQ(one_of("a")("").error().what, "must be a");
+}
+
 TEST_F(CommandLineTest, shows_the_help_of_a_group_that_lacks_its_command) {
   EXPECT_EQ(run({"group"}), 2);
   EXPECT_THAT(err_, HasSubstr("Usage: program group"));

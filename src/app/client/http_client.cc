@@ -37,6 +37,13 @@ using tcp = asio::ip::tcp;
 constexpr std::chrono::milliseconds kStopLook{50};           // how soon a stream can be stopped
 constexpr std::uint64_t kAnswerBytesMax = 64 * 1024 * 1024;  // a batch of 10,000 answers is 2 MiB
 
+// The target in `</path?after=x>; rel="next"`; of the daemon's own form only.
+std::string next_page(std::string_view link) {
+  const std::size_t end = link.find(">; rel=\"next\"");
+  if (!link.starts_with("</") || end == link.npos) return {};
+  return std::string(link.substr(1, end - 1));
+}
+
 class BeastClient final : public HttpClient {
  public:
   BeastClient(HttpClientOptions options, asio::ssl::context tls)
@@ -200,7 +207,9 @@ class BeastClient final : public HttpClient {
   static HttpAnswer take(http::response<http::string_body> response) {
     HttpAnswer answer{.status = static_cast<int>(response.result_int()),
                       .body = std::move(response.body()),
-                      .retry_after = std::nullopt};
+                      .retry_after = std::nullopt,
+                      .next_page = next_page({response[http::field::link].data(),
+                                              response[http::field::link].size()})};
     const auto header = response[http::field::retry_after];
     std::int64_t seconds = 0;
     const auto [end, error] = std::from_chars(header.begin(), header.end(), seconds);

@@ -36,6 +36,7 @@ struct HttpAnswer {
   int status = 0;
   std::string body;
   std::optional<Millis> retry_after;  // the header, when it is a whole number of seconds
+  std::string next_page = {};         // target of a Link header with rel="next"; empty = none
 };
 
 class HttpClient {

@@ -116,6 +116,18 @@ TEST(HttpClient, gives_the_retry_after_of_an_answer) {
   EXPECT_EQ(client->call({.target = "/"})->retry_after, std::nullopt);
 }
 
+TEST(HttpClient, gives_the_link_to_the_next_page) {
+  const auto with_link = [](const std::string& link) {
+    return "HTTP/1.1 200 OK\r\nLink: " + link + "\r\nContent-Length: 0\r\n\r\n";
+  };
+  CannedServer server(
+      {with_link(R"(</x?limit=2&after=b%20c>; rel="next")"), "+" + with_link(R"(</x>; rel="prev")"),
+       "+" + with_link(R"(<http://elsewhere/x>; rel="next")"), std::string("+") + kOk});
+  const auto client = client_of(server);
+  EXPECT_EQ(client->call({.target = "/"})->next_page, "/x?limit=2&after=b%20c");
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(client->call({.target = "/"})->next_page, "");
+}
+
 TEST(HttpClient, reports_an_answer_that_is_cut_off_and_connects_anew) {
   CannedServer server({"HTTP/1.1 200 OK\r\nContent-Le", "nonsense\r\n\r\n", kOk});
   const auto client = client_of(server, Millis{500});

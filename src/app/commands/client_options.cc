@@ -71,11 +71,15 @@ Result<HttpClientOptions> client_settings(const ClientOptions& options) {
   return settings;
 }
 
+Result<std::unique_ptr<HttpClient>> make_client(const ClientOptions& options) {
+  Result<HttpClientOptions> settings = client_settings(options);
+  if (!settings) return std::unexpected(std::move(settings.error()));
+  return HttpClient::make(*std::move(settings));
+}
+
 int call_and_print(const ClientOptions& options, const HttpCall& call,
                    const std::function<std::string(wire::JsonValue)>& text) {
-  Result<HttpClientOptions> settings = client_settings(options);
-  if (!settings) return print_error(settings.error().what), kExitUsage;
-  const Result<std::unique_ptr<HttpClient>> client = HttpClient::make(*std::move(settings));
+  const Result<std::unique_ptr<HttpClient>> client = make_client(options);
   if (!client) return print_error(client.error().what), kExitUsage;
   const Result<HttpAnswer> answer = (*client)->call(call);
   if (!answer) return print_error(answer.error().what), kExitUnreachable;

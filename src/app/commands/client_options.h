@@ -29,6 +29,9 @@ void add_answer_options(Command& command, ClientOptions& options, const std::str
 // Takes the token from --token-file, else from PENSTOCK_TOKEN.
 Result<HttpClientOptions> client_settings(const ClientOptions& options);
 
+// What is wrong with the options is `invalid`. Connects at the first call.
+Result<std::unique_ptr<HttpClient>> make_client(const ClientOptions& options);
+
 // Makes one call and prints its answer: as `text` words it, or raw with --json. Gives the exit
 // code; an error goes to standard error.
 int call_and_print(const ClientOptions& options, const HttpCall& call,

@@ -13,6 +13,7 @@ void add_check_config(Command root);
 void add_doctor(Command root);
 void add_migrate(Command root);
 void add_version(Command root);
+void add_metrics(Command root);
 void add_slots(Command root);
 void add_windows(Command root);
 void add_config(Command root);
@@ -22,6 +23,9 @@ void add_payments(Command root);
 void add_demo(Command root);
 void add_bench(Command root);
 void add_top(Command root);
+
+// Completion, man page and list of commands: of everything in `tree`, which must outlive `root`.
+void add_self_description(Command root, const CommandNode& tree);
 
 // Parts of add_slots.
 void add_slots_prune(Command slots);

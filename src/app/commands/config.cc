@@ -1,5 +1,7 @@
 #include <memory>
 
+#include "app/calls/call_command.h"
+#include "app/calls/calls.h"
 #include "app/commands/client_options.h"
 #include "app/commands/commands.h"
 #include "app/commands/views.h"
@@ -32,6 +34,7 @@ void add_reader(Command config, const std::string& verb, const std::string& desc
   const auto arguments = std::make_shared<NameArguments>();
   command.option({.names = "NAME", .help = "The config"}, arguments->name);
   add_client_options(command, arguments->client);
+  command.calls("GET", route);
   command.action([arguments, route] {
     const HttpCall call{.target = route + "?name=" + percent_encoded(arguments->name)};
     return call_and_print(arguments->client, call, configs_view);
@@ -63,6 +66,7 @@ void add_set(Command config) {
        .help = "Configs of one pool share its windows; without it, the config's own name"},
       arguments->pool);
   add_client_options(command, arguments->client);
+  command.calls("POST", kRoute);
   command.action([arguments] {
     wire::JsonWriter body;
     body.begin_object()
@@ -86,6 +90,7 @@ void add_config(Command root) {
   add_set(config);
   add_reader(config, "history", "Print all versions of a config, newest first.",
              std::string(kRoute) + "/history");
+  add_calls(config, slot_config_calls());
 }
 
 }  // namespace penstock::app

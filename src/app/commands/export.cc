@@ -119,10 +119,7 @@ void add_common(Command& command, Arguments& arguments) {
   command.option({.names = "--format",
                   .value_name = "ndjson|csv",
                   .help = "Form of the rows; names are those of the API",
-                  .check = [](const std::string& text) -> Result<void> {
-                    if (text == "ndjson" || text == "csv") return {};
-                    return fail(ErrorKind::invalid, "must be ndjson or csv");
-                  }},
+                  .check = one_of("ndjson|csv")},
                  arguments.format);
   command.option({.names = "--output", .value_name = "FILE", .help = "- is standard output"},
                  arguments.output);

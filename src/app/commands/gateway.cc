@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "app/calls/call_command.h"
+#include "app/calls/calls.h"
 #include "app/cli/exit_code.h"
 #include "app/cli/output_file.h"
 #include "app/cli/time_argument.h"
@@ -73,9 +75,7 @@ int run_export(const Arguments& arguments) {
     }
     target += fmt::format("&{}={}", name, percent_encoded(format_instant(*instant)));
   }
-  const Result<HttpClientOptions> settings = client_settings(arguments.client);
-  if (!settings) return print_error(settings.error().what), kExitUsage;
-  const Result<std::unique_ptr<HttpClient>> client = HttpClient::make(*settings);
+  const Result<std::unique_ptr<HttpClient>> client = make_client(arguments.client);
   if (!client) return print_error(client.error().what), kExitUsage;
   Result<OutputFile> out = OutputFile::open(arguments.output);
   if (!out) return print_error(out.error().what), kExitFailed;
@@ -105,7 +105,9 @@ int run_export(const Arguments& arguments) {
 
 void add_gateway(Command root) {
   Command group =
-      root.add("gateway", "Look at what the gateway of a running daemon has counted.", {});
+      root.add("gateway", "Send messages, set quotas of users, look at what was counted.", {});
+  add_calls(group, gateway_calls());
+  add_calls(group.add("config", "What users may send (needs the admin token).", {}), quota_calls());
   Command command = group.add(
       "export",
       "Write what users sent, were refused and failed to send, by user and minute: a line of JSON "
@@ -118,10 +120,7 @@ void add_gateway(Command root) {
   command.option({.names = "--format",
                   .value_name = "ndjson",
                   .help = "Form of the rows; names are those of the API",
-                  .check = [](const std::string& text) -> Result<void> {
-                    if (text == "ndjson") return {};
-                    return fail(ErrorKind::invalid, "must be ndjson");
-                  }},
+                  .check = one_of("ndjson")},
                  arguments->format);
   command.flag("--attempts", "Each attempt instead of counts; kept where gateway.attempts says so",
                arguments->attempts);
@@ -134,6 +133,7 @@ void add_gateway(Command root) {
   command.option({.names = "--output", .value_name = "FILE", .help = "- is standard output"},
                  arguments->output);
   add_client_options(command, arguments->client);
+  command.calls("GET", "/api/analytics/export");
   command.action([arguments] { return run_export(*arguments); });
 }
 

@@ -17,10 +17,7 @@ void add_import_options(Command& command, ImportArguments& arguments) {
   command.option({.names = "--format",
                   .value_name = "csv|ndjson",
                   .help = "Form of the file; without it, by the name (.csv, .ndjson, .jsonl)",
-                  .check = [](const std::string& text) -> Result<void> {
-                    if (text == "csv" || text == "ndjson") return {};
-                    return fail(ErrorKind::invalid, "must be csv or ndjson");
-                  }},
+                  .check = one_of("csv|ndjson")},
                  arguments.format);
   command.number({.names = "--batch", .value_name = "LINES", .help = "Lines in one request"},
                  arguments.batch, 1, static_cast<std::int64_t>(wire::kBatchEntriesMax));

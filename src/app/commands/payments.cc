@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
-#include <fstream>
-#include <iostream>
 #include <memory>
-#include <sstream>
 
+#include "app/calls/call_command.h"
+#include "app/calls/calls.h"
 #include "app/cli/exit_code.h"
+#include "app/cli/input_text.h"
 #include "app/commands/client_options.h"
 #include "app/commands/commands.h"
 #include "app/commands/payment_views.h"
@@ -30,6 +30,7 @@ void add_get(Command payments) {
   command.option({.names = "PAYMENT_ID", .help = "The payment", .required = true},
                  arguments->argument);
   add_client_options(command, arguments->client);
+  command.calls("GET", "/api/v1/payments/{paymentId}");
   command.action([arguments] {
     const HttpCall call{.target = kRoute + percent_encoded(arguments->argument)};
     return call_and_print(arguments->client, call, payment_view);
@@ -45,6 +46,7 @@ void add_release(Command payments) {
   command.option({.names = "PAYMENT_ID", .help = "The payment", .required = true},
                  arguments->argument);
   add_client_options(command, arguments->client);
+  command.calls("POST", "/api/v1/payments/{paymentId}/release");
   command.action([arguments] {
     const HttpCall call{.method = "POST",
                         .target = kRoute + percent_encoded(arguments->argument) + "/release"};
@@ -58,25 +60,9 @@ void add_rules_get(Command rules) {
                 {"penstock payments rules get", "penstock payments rules get --json > rules.json"});
   const auto arguments = std::make_shared<Arguments>();
   add_client_options(command, arguments->client);
+  command.calls("GET", kRules);
   command.action(
       [arguments] { return call_and_print(arguments->client, {.target = kRules}, rules_view); });
-}
-
-Result<std::string> read_rules(const std::string& path) {
-  std::ifstream file;
-  if (path != "-") {
-    file.open(path, std::ios::binary);
-    if (!file) return fail(ErrorKind::invalid, "cannot read " + path);
-  }
-  std::istream& in = path == "-" ? std::cin : file;
-  std::string text(kRulesBytesMax + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  if (in.bad()) return fail(ErrorKind::invalid, "cannot read " + path);
-  if (text.size() > kRulesBytesMax) {
-    return fail(ErrorKind::invalid, path + " is larger than 1 MiB");
-  }
-  return text;
 }
 
 void add_rules_put(Command rules) {
@@ -92,8 +78,9 @@ void add_rules_put(Command rules) {
   command.option({.names = "FILE", .help = "The file; - is standard input", .required = true},
                  arguments->argument);
   add_client_options(command, arguments->client);
+  command.calls("PUT", kRules);
   command.action([arguments] {
-    Result<std::string> body = read_rules(arguments->argument);
+    Result<std::string> body = read_whole(arguments->argument, kRulesBytesMax);
     if (!body) return print_error(body.error().what), static_cast<int>(kExitUsage);
     const HttpCall call{.method = "PUT", .target = kRules, .body = *std::move(body)};
     return call_and_print(arguments->client, call, rules_view);
@@ -103,11 +90,12 @@ void add_rules_put(Command rules) {
 }  // namespace
 
 void add_payments(Command root) {
-  Command payments =
-      root.add("payments", "Import payments, look them up, release held ones, set rules.", {});
+  Command payments = root.add(
+      "payments", "Schedule and import payments, look them up, release held ones, set rules.", {});
   add_payments_import(payments);
   add_get(payments);
   add_release(payments);
+  add_calls(payments, payment_calls());
   Command rules = payments.add(
       "rules", "Read and replace the rules that payments must pass (needs the admin token).", {});
   add_rules_get(rules);

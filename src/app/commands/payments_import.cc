@@ -208,6 +208,7 @@ void add_payments_import(Command payments) {
                  arguments->state);
   command.flag("--no-resume", "Start at the first line, and keep no state", arguments->no_resume);
   add_client_options(command, arguments->import.client, "Print the summary as one JSON object");
+  command.calls("POST", "/api/v1/payments/batch");
   command.action([arguments] { return run(*arguments); });
 }
 

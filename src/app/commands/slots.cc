@@ -1,5 +1,7 @@
 #include <memory>
 
+#include "app/calls/call_command.h"
+#include "app/calls/calls.h"
 #include "app/cli/time_argument.h"
 #include "app/commands/client_options.h"
 #include "app/commands/commands.h"
@@ -16,6 +18,7 @@ struct AssignArguments {
   std::string config;
   std::string at = "now";
   std::string max_delay;
+  std::string ttl;
 };
 
 HttpCall assign_call(const AssignArguments& arguments) {
@@ -30,6 +33,7 @@ HttpCall assign_call(const AssignArguments& arguments) {
     body.value(std::string_view(arguments.at));  // checked before; the daemon says what is wrong
   }
   if (!arguments.max_delay.empty()) body.member("maxDelay", arguments.max_delay);
+  if (!arguments.ttl.empty()) body.member("ttl", arguments.ttl);
   body.end_object();
   return {.method = "POST", .target = "/api/v1/slots", .body = std::move(body).take()};
 }
@@ -63,7 +67,13 @@ void add_assign(Command slots) {
                   .help = "Latest start after the requested time (PT30S, P1D); without it, the "
                           "daemon's slots.max-delay"},
                  arguments->max_delay);
+  command.option({.names = "--ttl",
+                  .value_name = "DURATION",
+                  .help = "Must be confirmed within this time (slots confirm), or the slot "
+                          "expires; without it, never"},
+                 arguments->ttl);
   add_client_options(command, arguments->client);
+  command.calls("POST", "/api/v1/slots");
   command.action([arguments] {
     return call_and_print(arguments->client, assign_call(*arguments), slot_view);
   });
@@ -79,6 +89,7 @@ void add_get(Command slots) {
   const auto arguments = std::make_shared<Arguments>();
   command.option({.names = "EVENT_ID", .help = "The event", .required = true}, arguments->event_id);
   add_client_options(command, arguments->client);
+  command.calls("GET", "/api/v1/slots/{eventId}");
   command.action([arguments] {
     const HttpCall call{.target = "/api/v1/slots/" + percent_encoded(arguments->event_id)};
     return call_and_print(arguments->client, call, slot_view);
@@ -88,10 +99,11 @@ void add_get(Command slots) {
 }  // namespace
 
 void add_slots(Command root) {
-  Command slots = root.add(
-      "slots", "Assign slots, look them up, import files of events, take old ones out.", {});
+  Command slots =
+      root.add("slots", "Assign slots, look them up, give them back, import files of events.", {});
   add_assign(slots);
   add_get(slots);
+  add_calls(slots, slot_calls());
   add_slots_import(slots);
   add_slots_prune(slots);
 }

@@ -155,6 +155,7 @@ void add_slots_import(Command slots) {
        .help = "Write the slots as NDJSON, in the order of the file; - is standard output"},
       arguments->output);
   add_client_options(command, arguments->import.client, "Print the summary as one JSON object");
+  command.calls("POST", "/api/v1/slots/batch");
   command.action([arguments] { return run(*arguments); });
 }
 

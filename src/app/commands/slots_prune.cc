@@ -1,11 +1,11 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <memory>
 #include <optional>
 
 #include "app/cli/exit_code.h"
 #include "app/cli/interrupt.h"
+#include "app/cli/terminal.h"
 #include "app/cli/time_argument.h"
 #include "app/commands/client_options.h"
 #include "app/commands/commands.h"
@@ -25,12 +25,6 @@ struct Arguments {
   std::string format = "ndjson";
   bool forget = false;
 };
-
-// How far it is, on a terminal only.
-void show_progress(std::uint64_t slots) {
-  static const bool on_terminal = ::isatty(STDERR_FILENO) == 1;
-  if (on_terminal) fmt::print(stderr, "\r{} slots taken out", slots);
-}
 
 int run(const Arguments& arguments) {
   if (arguments.forget != arguments.output.empty()) {
@@ -54,6 +48,7 @@ int run(const Arguments& arguments) {
   SlotArchive archive(arguments.output,
                       arguments.format == "csv" ? ExportFormat::csv : ExportFormat::ndjson);
   std::uint64_t moved = 0;
+  StatusLine progress;
   const auto report = backend.slot_retention->prune(
       {.before = *before},
       [&](std::span<const core::Slot> slots) -> Result<void> {
@@ -61,16 +56,17 @@ int run(const Arguments& arguments) {
           if (Result<void> kept = archive.add(slots); !kept) return kept;
         }
         moved += slots.size();
-        show_progress(moved);
+        progress.show(fmt::format("{} slots taken out", moved));
         return {};
       },
       [&] { return interrupt.happened(); });
+  progress.clear();
   if (!report) {
     print_error(fmt::format("{} ({} slots were taken out before)", report.error().what, moved));
     return kExitFailed;
   }
-  fmt::print(stderr, "\r{} {} slots and {} window counters\n",
-             arguments.forget ? "deleted" : "moved", report->slots, report->windows);
+  fmt::print(stderr, "{} {} slots and {} window counters\n", arguments.forget ? "deleted" : "moved",
+             report->slots, report->windows);
   return interrupt.happened() ? kExitInterrupted : kExitOk;
 }
 
@@ -101,10 +97,7 @@ void add_slots_prune(Command slots) {
   command.option({.names = "--format",
                   .value_name = "ndjson|csv",
                   .help = "Form of the file",
-                  .check = [](const std::string& text) -> Result<void> {
-                    if (text == "ndjson" || text == "csv") return {};
-                    return fail(ErrorKind::invalid, "must be ndjson or csv");
-                  }},
+                  .check = one_of("ndjson|csv")},
                  arguments->format);
   command.flag("--delete", "Keep no copy", arguments->forget);
   arguments->config.add_to(command, "data-dir");

@@ -53,6 +53,7 @@ void add_windows(Command root) {
   command.option({.names = "--to", .value_name = "TIME", .help = "End, not included"},
                  arguments->to);
   add_client_options(command, arguments->client);
+  command.calls("GET", "/api/v1/windows");
   command.action([arguments] { return run(*arguments); });
 }
 

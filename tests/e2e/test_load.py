@@ -277,7 +277,7 @@ def test_the_commands_of_the_docs_work(start_daemon, penstock):
     daemon.put_config(max_per_window=1_000_000)
     put_log_type(daemon, "BENCH")
     text = (ROOT / "docs" / "command-line.md").read_text()
-    block = next(b for b in re.findall(r"```\n(.*?)```", text, re.S) if b.startswith("penstock bench"))
+    block = next(b for b in re.findall(r"```bash\n(.*?)```", text, re.S) if b.startswith("penstock bench"))
     assert len(block.splitlines()) == 5
     for line in block.splitlines():
         words = line.replace("127.0.0.1:6380", f"127.0.0.1:{resp_port(daemon)}").replace(" --duration PT10S", "").split()

@@ -166,7 +166,7 @@ def test_a_refusal_is_1_and_nobody_there_is_3(start_daemon, penstock, terminal, 
 
 def test_the_commands_of_the_docs_work(daemon, penstock):
     text = (ROOT / "docs" / "command-line.md").read_text()
-    block = next(b for b in re.findall(r"```\n(.*?)```", text, re.S) if b.startswith("penstock top\n"))
+    block = next(b for b in re.findall(r"```bash\n(.*?)```", text, re.S) if b.startswith("penstock top\n"))
     for line in block.splitlines():
         run = penstock(*line.split()[1:], env={"PENSTOCK_URL": daemon.url})
         assert run.returncode == 0 and run.stdout, (line, run.stderr)

@@ -63,7 +63,7 @@ void add_doctor(Command root) {
       "it as the\n"
       "daemon's user. Exit code 1 when a check failed; warnings alone give 0.",
       {"penstock doctor --config /etc/penstock/penstock.yaml",
-       "sudo -u penstock penstock doctor --config /etc/penstock/penstock.yaml --json",
+       "penstock doctor --config /etc/penstock/penstock.yaml --json",
        "PENSTOCK_STORE_POSTGRES_URL=postgresql://penstock_app@db/penstock penstock doctor"});
   const auto arguments = std::make_shared<Arguments>();
   arguments->config.add_to(command);

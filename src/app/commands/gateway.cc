@@ -113,7 +113,6 @@ void add_gateway(Command root) {
       "Write what users sent, were refused and failed to send, by user and minute: a line of JSON "
       "for each.",
       {"penstock gateway export > usage.ndjson",
-       "penstock gateway export --from now-PT1H --output usage.ndjson",
        "penstock gateway export --from 2025-06-01T00:00:00Z --to 2025-06-02T00:00:00Z",
        "penstock gateway export --attempts > attempts.ndjson"});
   const auto arguments = std::make_shared<Arguments>();
@@ -134,6 +133,7 @@ void add_gateway(Command root) {
                  arguments->output);
   add_client_options(command, arguments->client);
   command.calls("GET", "/api/analytics/export");
+  command.calls("GET", "/api/analytics/attempts");
   command.action([arguments] { return run_export(*arguments); });
 }
 

@@ -64,7 +64,9 @@ void append_response(std::string& out, const Response& response, const ResponseL
   append_status_line(out, response.status);
   out += line.date_line;
   if (!bodiless) {
-    if (!response.body.empty() || line.until_close) {
+    // Nothing is no JSON, but it may be a text or a list of lines.
+    const bool typed = !response.body.empty() || response.content_type != "application/json";
+    if (typed || line.until_close) {
       out += "Content-Type: ";
       out += response.content_type;
       out += "\r\n";

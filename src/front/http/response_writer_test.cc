@@ -24,6 +24,10 @@ TEST(ResponseWriter, writes_head_and_body) {
   EXPECT_EQ(write({.status = 404, .body = "x", .content_type = "text/plain"}),
             "HTTP/1.1 404 Not Found\r\nDate: D\r\nContent-Type: text/plain\r\nContent-Length: 1\r\n"
             "X-Request-Id: id\r\n\r\nx");
+  EXPECT_EQ(write({.status = 200, .content_type = "application/x-ndjson"}),
+            "HTTP/1.1 200 OK\r\nDate: D\r\nContent-Type: application/x-ndjson\r\n"
+            "Content-Length: 0\r\nX-Request-Id: id\r\n\r\n")
+      << "no lines are an answer, too";
 }
 
 TEST(ResponseWriter, no_content_has_no_length) {

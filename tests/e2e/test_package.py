@@ -289,7 +289,7 @@ def test_a_backup_as_the_guide_says_comes_back(machine):
     machine.run("sh", "-c", "rm -r /var/lib/penstock/* && touch /var/lib/penstock/rubbish")
     machine.run("sh", "-eu", "-c", restore)
     manager.unlink()
-    (machine.root / "root" / "penstock-backup.tar.gz").unlink()  # it would be found after the purge
+    (machine.root / "var" / "backups" / "penstock.tar.gz").unlink()  # it would be found after the purge
     assert not (machine.root / "var" / "lib" / "penstock" / "rubbish").exists()
     assert_the_first_slot_is_kept(machine)
 

@@ -15,6 +15,8 @@ written (name, rights) AS (VALUES
     ('payment', 'INSERT,DELETE'), ('payment_change', 'INSERT,DELETE'), ('payment_rules', 'INSERT'),
     ('gateway_quota', 'INSERT,UPDATE,DELETE'), ('gateway_key', 'INSERT,UPDATE,DELETE'),
     ('gateway_claim', 'INSERT,UPDATE,DELETE'), ('gateway_usage', 'INSERT,UPDATE,DELETE'),
+    ('sms_part', 'INSERT,UPDATE,DELETE'), ('gateway_export', 'INSERT,UPDATE,DELETE'),
+    ('gateway_attempt', 'INSERT,UPDATE,DELETE'),
     ('gateway_lease', 'INSERT,UPDATE,DELETE'), ('gateway_cache_node', 'INSERT,UPDATE,DELETE'),
     ('gateway_cache_doubt', 'INSERT,UPDATE,DELETE'), ('gateway_cache', 'UPDATE')),
 changed (name, part) AS (VALUES

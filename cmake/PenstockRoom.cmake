@@ -95,17 +95,28 @@ function(penstock_script_tests)
       test_cli_completion
       test_config
       test_console
+      test_container
+      test_crash
+      test_demo
+      test_dispatch
       test_docs
       test_docs_names
       test_doctor
       test_doctor_servers
       test_examples
+      test_gateway
+      test_gateway_cache
+      test_gateway_input
+      test_gateway_properties
       test_helm
       test_kafka_intake
       test_kafka_sink
       test_library
+      test_mariadb
+      test_nginx
       test_openapi
       test_openapi_fuzz
+      test_package
       test_payment_worker
       test_payments
       test_payments_guide
@@ -113,8 +124,12 @@ function(penstock_script_tests)
       test_payments_temporal
       test_prometheus
       test_slot_life
+      test_smpp
       test_temporal
-      test_tls)
+      test_throttle_filter
+      test_tls
+      test_top
+      test_usage_export)
   foreach(suite e2e servers chaos)
     file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${suite}/test_*.py)
     foreach(script ${scripts})

@@ -168,7 +168,9 @@ export function OverviewView({ theme }: ViewProps) {
           </ul>
         </Panel>
         <Panel title="Sink health" aside={pausedTypes.length > 0 && <Badge kind="warn">{count(pausedTypes.length, "type")} paused</Badge>}>
-          {live.types.length === 0 ? (
+          {live.checks.length === 0 ? (
+            <p class="quiet">No sink has reported yet.</p>
+          ) : live.types.length === 0 ? (
             <Empty title="No item type yet">
               Create one in <a href="#/dispatch">Dispatch</a>; its sink shows up here.
             </Empty>

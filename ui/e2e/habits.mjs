@@ -103,7 +103,7 @@ export async function forms(url) {
     }
     await page.getByRole("link", { name: "Keys" }).click();
     await page.getByRole("heading", { name: "Keys", level: 1 }).waitFor();
-    check((await page.evaluate(() => document.activeElement.id)) === "content", "one goes on in the view");
+    await page.waitForFunction(() => document.activeElement.id === "content"); // one goes on in the view, once it is drawn
   });
 }
 

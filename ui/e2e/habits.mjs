@@ -99,7 +99,7 @@ export async function forms(url) {
       await dialog.waitFor();
       await leave();
       await dialog.waitFor({ state: "detached" });
-      check((await page.evaluate(() => document.activeElement.textContent)) === "Delete", "the focus is where it was");
+      await page.waitForFunction(() => document.activeElement.textContent === "Delete"); // the focus is where it was
     }
     await page.getByRole("link", { name: "Keys" }).click();
     await page.getByRole("heading", { name: "Keys", level: 1 }).waitFor();

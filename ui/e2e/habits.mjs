@@ -99,11 +99,11 @@ export async function forms(url) {
       await dialog.waitFor();
       await leave();
       await dialog.waitFor({ state: "detached" });
-      await page.waitForFunction(() => document.activeElement.textContent === "Delete"); // the focus is where it was
+      await page.locator("button:focus", { hasText: /^Delete$/ }).waitFor(); // the focus is where it was
     }
     await page.getByRole("link", { name: "Keys" }).click();
     await page.getByRole("heading", { name: "Keys", level: 1 }).waitFor();
-    await page.waitForFunction(() => document.activeElement.id === "content"); // one goes on in the view, once it is drawn
+    await page.locator("#content:focus").waitFor(); // one goes on in the view, once it is drawn
   });
 }
 

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
@@ -22,6 +24,7 @@ constexpr int kProbeMillis = 1'000;
 constexpr int kMakeTopicMillis = 5'000;
 // How long a new producer is not made again after one could not be.
 constexpr std::chrono::seconds kRemakePause{1};
+constexpr const char* kInterceptor = "penstock";
 
 Delivery delivery_of(rd_kafka_resp_err_t error) {
   switch (error) {
@@ -123,7 +126,7 @@ class Producer::Impl {
     if (const Result<void> known = health_.check_probe(); !known) {
       return done(not_now(known.error().what));
     }
-    auto call = std::make_unique<Call>(Call{*this, std::move(done)});
+    auto call = std::make_unique<Call>(Call{*this, std::move(done), produce_requests_.load()});
     rd_kafka_resp_err_t error = RD_KAFKA_RESP_ERR_NO_ERROR;
     {
       const std::shared_lock lock(handle_mutex_);
@@ -154,6 +157,7 @@ class Producer::Impl {
   struct Call {
     Impl& producer;
     Done done;
+    std::uint64_t requests_before;  // of produce_requests_
   };
 
   Result<Handle> make() {
@@ -168,6 +172,7 @@ class Producer::Impl {
          {"queue.buffering.max.messages", "100000"}});
     if (!conf) return std::unexpected(std::move(conf.error()));
     rd_kafka_conf_set_opaque(conf->get(), this);
+    rd_kafka_conf_interceptor_add_on_new(conf->get(), kInterceptor, on_new, this);
     rd_kafka_conf_set_dr_msg_cb(conf->get(), on_report);
     rd_kafka_conf_set_error_cb(conf->get(), on_error);
     return make_handle(RD_KAFKA_PRODUCER, std::move(*conf));
@@ -205,11 +210,32 @@ class Producer::Impl {
 
   static void on_report(rd_kafka_t*, const rd_kafka_message_t* message, void*) {
     const std::unique_ptr<Call> call(static_cast<Call*>(message->_private));
-    call->done(call->producer.judge(*message));
+    call->done(call->producer.judge(*message, *call));
   }
 
-  DeliveryReport judge(const rd_kafka_message_t& message) {
-    const bool lost = rd_kafka_message_status(&message) == RD_KAFKA_MSG_STATUS_NOT_PERSISTED;
+  // librdkafka takes "not the leader" for "not written". A broker that gives its partitions up says
+  // so of what it has written a moment before: certain is only what no request can have held.
+  bool is_lost(const rd_kafka_message_t& message, const Call& call) const {
+    return rd_kafka_message_status(&message) == RD_KAFKA_MSG_STATUS_NOT_PERSISTED &&
+           call.requests_before == produce_requests_.load();
+  }
+
+  static rd_kafka_resp_err_t on_new(rd_kafka_t* handle, const rd_kafka_conf_t*, void* self, char*,
+                                    std::size_t) {
+    return rd_kafka_interceptor_add_on_request_sent(handle, kInterceptor, on_request_sent, self);
+  }
+
+  // On a thread of librdkafka, once the request is with the kernel and before any report of it.
+  static rd_kafka_resp_err_t on_request_sent(rd_kafka_t*, int, const char*, std::int32_t,
+                                             std::int16_t api_key, std::int16_t, std::int32_t,
+                                             std::size_t, void* self) {
+    constexpr std::int16_t kProduce = 0;
+    if (api_key == kProduce) ++static_cast<Impl*>(self)->produce_requests_;
+    return RD_KAFKA_RESP_ERR_NO_ERROR;
+  }
+
+  DeliveryReport judge(const rd_kafka_message_t& message, const Call& call) {
+    const bool lost = is_lost(message, call);
     switch (const Delivery delivery = delivery_of(message.err)) {
       case Delivery::done:
         health_.on_success();
@@ -339,6 +365,8 @@ class Producer::Impl {
   runtime::ConnectionHealth health_;
 
   bool topic_is_there_ = false;  // of the prober
+
+  std::atomic<std::uint64_t> produce_requests_{0};  // sent so far
 
   std::shared_mutex handle_mutex_;  // to use the handle: shared
   Handle handle_;                   // guarded by handle_mutex_; the poller alone changes it

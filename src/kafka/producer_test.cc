@@ -90,6 +90,26 @@ TEST_F(OnCluster, does_not_know_of_what_was_sent_and_never_answered) {
   EXPECT_FALSE(report.lost) << report.detail;
 }
 
+TEST_F(OnCluster, does_not_know_of_what_a_broker_refused_while_it_gave_up_its_partitions) {
+  open(Seconds{2});
+  ASSERT_EQ(send().delivery, Delivery::done);
+  for (int i = 0; i < 100; ++i) {  // as often as it can be sent again before its time is up
+    cluster_->fail_produce(RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION);
+  }
+  const DeliveryReport report = send();
+  EXPECT_EQ(report.delivery, Delivery::not_now);
+  EXPECT_FALSE(report.lost) << report.detail;
+}
+
+TEST_F(OnCluster, knows_that_what_was_never_sent_is_nowhere) {
+  open(Seconds{2});
+  ASSERT_EQ(send().delivery, Delivery::done);
+  cluster_->set_down(true);  // the probe has not noticed
+  const DeliveryReport report = send();
+  EXPECT_EQ(report.delivery, Delivery::not_now);
+  EXPECT_TRUE(report.lost) << report.detail;
+}
+
 TEST_F(OnCluster, answers_for_everything_when_it_ends) {
   open();
   std::atomic<int> reports{0};

@@ -1,13 +1,15 @@
 """Throttle of one daemon on the engines that nodes share.
 
-- Rate: POST /api/v1/throttle/check by 64 connections on 1,000 keys and on one. For Redis the peer is redis-benchmark
-  calling the daemon's own script for one check at a time, 64 clients, no pipeline, in turns.
+- Rate: POST /api/v1/throttle/check by 64 connections on 1,000 keys and on one. For Redis also CL.THROTTLE by 64 Redis
+  clients without a pipeline (penstock bench), and the peer: redis-benchmark calling the daemon's own script for one check at a
+  time, 64 clients, no pipeline, in turns.
 - Latency: the same call in an open loop at 5,000 a second, on 1,000 keys and on one. What the engine adds is read off the daemon's own
   histogram (throttlex_latency_ms, from the question to the answer): on the embedded store it is some microseconds, while
   what the client sees is mostly the client, which shares the cores.
 
 Usage: daemon_bench.py BUILD_DIR [ENGINE...]
 """
+import json
 import os
 import pathlib
 import re
@@ -53,6 +55,16 @@ SERVERS = {"redis": lambda: testserver.Redis({"appendonly": "no"}), "mariadb": t
 def checks(url, keys):
     return wrk(url, connections=64, seconds=SECONDS, script=HERE.parent / "throttle" / "check.lua",
                env={"KEYS": str(keys)})
+
+
+def resp_checks(build, port, keys):
+    out = subprocess.run([str(pathlib.Path(build) / "penstock"), "bench", "resp", "--resp", f"127.0.0.1:{port}",
+                          "--connections", "64", "--threads", "2", "--duration", f"PT{SECONDS}S", "--keys", str(keys), "--json"],
+                         capture_output=True, text=True, check=True, timeout=120).stdout
+    figures = json.loads(out)
+    latency = figures["latencyMicros"]
+    return Figures(per_second=figures["perSecond"], p50_us=latency["p50"], p99_us=latency["p99"],
+                   errors=sum(figures["errors"].values()) + figures["answers"] - figures["statuses"]["allowed"])
 
 
 def one_check_script():
@@ -123,10 +135,11 @@ def measure(build, name):
         if name != "redis":
             subprocess.run([str(pathlib.Path(build) / "penstock"), "migrate"], check=True, stdout=subprocess.DEVNULL,
                            env={**os.environ, **env})
-        with Penstock(build, env={**env, **PATIENT}) as daemon:
+        with Penstock(build, "--resp", "127.0.0.1:0", env={**env, **PATIENT}) as daemon:
             add_policy(daemon.url)
             contenders = {name: lambda: checks(daemon.url, KEYS), f"{name}, one key": lambda: checks(daemon.url, 1)}
             if name == "redis":
+                contenders["redis, Redis clients"] = lambda: resp_checks(build, daemon.resp_port, KEYS)
                 digest = load_script(server, one_check_script())
                 contenders["redis-benchmark, same script"] = lambda: redis_benchmark(server.port, digest)
             figures = interleave(contenders)
@@ -137,8 +150,9 @@ def measure(build, name):
             batches, requests = (metric(daemon.url, f"penstock_engine_{what}_total") for what in ("batches", "requests"))
             print(f"{name}: {requests / batches:.1f} decisions in a batch on average; one batch is one round trip")
         if name == "redis":
-            print_ratio("engines.redis_vs_redis_benchmark",
-                        figures["redis"].per_second / figures["redis-benchmark, same script"].per_second, REDIS_GOAL)
+            peer = figures["redis-benchmark, same script"].per_second
+            print(f"over HTTP: {figures['redis'].per_second / peer:.2f} x redis-benchmark")
+            print_ratio("engines.redis_vs_redis_benchmark", figures["redis, Redis clients"].per_second / peer, REDIS_GOAL)
         else:
             print_ratio(f"engines.{name}_rate_1000_keys", figures[name].per_second / RATE_GOAL, 1)
             print_ratio(f"engines.{name}_rate_one_key", figures[f"{name}, one key"].per_second / RATE_GOAL, 1)

@@ -39,7 +39,9 @@ std::uint64_t random_seed() {
   return (static_cast<std::uint64_t>(device()) << 32) | device();
 }
 
-constexpr std::size_t kWaitingThreads = 16;
+// Of the RESP front on a shared engine: one waits for an answer, one collects what comes meanwhile,
+// one sends.
+constexpr std::size_t kWaitingThreads = 3;
 
 // Every configured feature must find its port, or the daemon does not start.
 Result<void> require_slots(const store::Backend& backend) {
@@ -173,8 +175,10 @@ class ComposedDaemon final : public Daemon {
   Result<void> start_resp() {
     if (config_.resp.address.empty()) return {};
     front::RespOptions options = config_.resp;
-    // Each thread waits for the engine on its own: enough of them make batches worth their way.
-    if (options.threads == 0 && throttle_->is_shared()) options.threads = kWaitingThreads;
+    if (options.threads == 0 && throttle_->is_shared()) {
+      const std::size_t half = std::thread::hardware_concurrency() / 2;
+      options.threads = std::max(kWaitingThreads, half);
+    }
     auto server = front::RespServer::start(options, throttle_->limits(), log_, metrics_);
     if (!server) return std::unexpected(server.error());
     resp_ = std::move(*server);

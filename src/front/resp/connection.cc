@@ -74,17 +74,16 @@ bool RespConnection::receive() {
 // `in` is what was received, or all of held_.
 void RespConnection::serve(std::string_view in) {
   for (;;) {
-    const std::size_t from = loop_.out.size();  // behind replies of others
     const RespSession::Turn turn = session_.handle(in, loop_.batch, loop_.out);
     in.remove_prefix(turn.consumed);
     closing_ = closing_ || turn.close;
     if (!closing_ && !turn.full) {
       hold(in);
-      return loop_.send_later(*this, from);
+      return turn.open ? loop_.batch.leave(*this) : loop_.send_later(*this, turn.from);
     }
     if (closing_) release(held_);
-    const bool sent = send(std::string_view(loop_.out).substr(from));
-    loop_.out.resize(from);
+    const bool sent = send(std::string_view(loop_.out).substr(turn.from));
+    loop_.out.resize(turn.from);
     if (closing_) {
       if (sent) end();
       return;

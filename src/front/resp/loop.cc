@@ -39,7 +39,7 @@ void add(int epoll, int fd, void* what) noexcept {
 }  // namespace
 
 RespLoop::RespLoop(RespState& state, std::size_t number)
-    : batch(state), state_(state), number_(number) {}
+    : batch(state, replies_), state_(state), number_(number) {}
 
 RespLoop::~RespLoop() {
   for (const int fd : inbox_) ::close(fd);
@@ -109,10 +109,15 @@ void RespLoop::handle(void* what) {
 
 void RespLoop::send_later(RespConnection& connection, std::size_t from) {
   replies_.push_back({.connection = &connection, .from = from, .end = out.size()});
-  if (replies_.size() == kRepliesMax || out.size() >= kReplyBytesMax) send_all();
+  if (replies_.size() >= kRepliesMax || out.size() >= kReplyBytesMax) send_ready();
 }
 
 void RespLoop::send_all() {
+  batch.settle(out);
+  send_ready();
+}
+
+void RespLoop::send_ready() {
   for (const auto& [connection, from, end] : replies_) {
     connection->finish(std::string_view(out).substr(from, end - from));
   }

@@ -57,21 +57,22 @@ class RespLoop {
   // Sends `out` from `from` on, which is the connection's, together with the replies of others that
   // are ready at the same time, and calls its finish().
   void send_later(RespConnection& connection, std::size_t from);
+  // Decides what is left in the batch, and sends all replies.
   void send_all();
 
   // 64 KiB: one read takes what a socket's default receive buffer holds.
   std::array<char, 64 * 1024> received;
   std::string out;  // replies that are not sent yet; empty between rounds
+
+ private:
+  std::vector<RespReply> replies_;  // of `out`
+
+ public:
   ThrottleBatch batch;
 
  private:
-  struct Reply {
-    RespConnection* connection;
-    std::size_t from;
-    std::size_t end;
-  };
-
   void handle(void* what);
+  void send_ready();
   void accept_some();
   void pause_accepting(int error);
   void take_inbox();
@@ -93,7 +94,6 @@ class RespLoop {
   Micros accept_again_{0};
 
   std::vector<std::unique_ptr<RespConnection>> connections_;
-  std::vector<Reply> replies_;            // of send_later()
   std::vector<RespConnection*> handled_;  // in this round; closed ones are deleted at its end
   Micros now_{0};
   Micros next_tick_{0};

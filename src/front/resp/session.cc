@@ -1,5 +1,7 @@
 #include "front/resp/session.h"
 
+#include <utility>
+
 #include "front/http/ascii.h"
 
 namespace penstock::front {
@@ -18,7 +20,12 @@ RespSession::RespSession(RespState& state, std::uint64_t id)
     : state_(state), id_(id), trusted_(state.password.empty()) {}
 
 RespSession::Turn RespSession::handle(std::string_view in, ThrottleBatch& batch, std::string& out) {
-  Turn turn;
+  Turn turn{.from = out.size()};
+  bool settled = false;
+  const auto settle = [&] {
+    const std::size_t from = batch.settle(out);
+    if (!std::exchange(settled, true)) turn.from = from;
+  };
   while (!turn.close) {
     if (out.size() >= kReplyBytes) {
       turn.full = true;
@@ -28,7 +35,7 @@ RespSession::Turn RespSession::handle(std::string_view in, ThrottleBatch& batch,
         parser_.parse(in.substr(turn.consumed), trusted_ ? kLimits : kStrangersLimits);
     if (status == Status::need_more) break;
     if (status == Status::invalid) {
-      batch.settle(out);
+      settle();
       wire::RespWriter(out, version_)
           .error("ERR Protocol error: " + std::string(parser_.problem()));
       state_.metrics.protocol_errors.add();
@@ -41,18 +48,19 @@ RespSession::Turn RespSession::handle(std::string_view in, ThrottleBatch& batch,
     if (trusted_ && is_throttle(arguments[0])) {
       std::string problem;
       if (batch.add(arguments, problem)) {
-        if (batch.is_full()) batch.settle(out);
+        if (batch.is_full()) settle();
         continue;
       }
-      batch.settle(out);
+      settle();
       wire::RespWriter(out, version_).error(problem);
       continue;
     }
-    batch.settle(out);
+    settle();
     run(arguments, out);
     turn.close = quits_;
   }
-  batch.settle(out);
+  turn.open = !settled && !turn.full && batch.is_open();
+  if (!turn.open) settle();
   return turn;
 }
 

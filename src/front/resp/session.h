@@ -19,15 +19,18 @@ class RespSession {
  public:
   struct Turn {
     std::size_t consumed = 0;
-    bool full = false;   // stopped because `out` has enough: there may be more requests in `in`
-    bool close = false;  // hang up once all is sent
+    bool full = false;     // stopped because `out` has enough: there may be more requests in `in`
+    bool close = false;    // hang up once all is sent
+    bool open = false;     // nothing was appended yet: its calls are in the batch, for leave()
+    std::size_t from = 0;  // where its replies begin in `out`, behind those of others
   };
 
   // `state` must outlive this.
   RespSession(RespState& state, std::uint64_t id);
 
   // Takes whole requests off the front of `in` and appends their replies to `out`, until the input
-  // ends or `out` has kReplyBytes. What is not consumed comes again, with more behind it.
+  // ends or `out` has kReplyBytes. What is not consumed comes again, with more behind it. The
+  // batch may hold calls that others left; they are settled when this one cannot wait.
   Turn handle(std::string_view in, ThrottleBatch& batch, std::string& out);
 
   // Enough for a write to be worth a system call, and what bounds a client that does not read.

@@ -26,7 +26,7 @@ class RespSessionTest : public testing::Test {
     RespOptions options;
     options.password = std::move(password);
     state_ = std::make_unique<RespState>(options, limits_, log_, *metrics_);
-    batch_ = std::make_unique<ThrottleBatch>(*state_);
+    batch_ = std::make_unique<ThrottleBatch>(*state_, replies_);
     session_ = std::make_unique<RespSession>(*state_, 7);
     closed_ = false;
   }
@@ -38,6 +38,7 @@ class RespSessionTest : public testing::Test {
     for (bool more = true; more && !closed_;) {
       std::string out;
       const RespSession::Turn turn = session_->handle(held_, *batch_, out);
+      if (turn.open) batch_->settle(out);
       held_.erase(0, turn.consumed);
       all += out;
       closed_ = turn.close;
@@ -63,6 +64,7 @@ class RespSessionTest : public testing::Test {
   Log log_{limits_.clock, log_fd_, LogLevel::off, LogFormat::text};
   std::unique_ptr<runtime::Metrics> metrics_;
   std::unique_ptr<RespState> state_;
+  std::vector<RespReply> replies_;
   std::unique_ptr<ThrottleBatch> batch_;
   std::unique_ptr<RespSession> session_;
   std::string held_;

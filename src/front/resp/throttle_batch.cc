@@ -62,7 +62,8 @@ void append_error(std::string& out, const Error& error) {
 
 }  // namespace
 
-ThrottleBatch::ThrottleBatch(RespState& state) : state_(state) {
+ThrottleBatch::ThrottleBatch(RespState& state, std::vector<RespReply>& replies)
+    : state_(state), replies_(replies) {
   for (std::size_t i = 0; i < kCallsMax; ++i) {
     checks_[i].limit = {.type = core::LimitType::gcra, .window = kUsageWindow};
     requests_[i] = {.checks = {&checks_[i], 1}, .statuses = {&statuses_[i], 1}};
@@ -126,25 +127,44 @@ const core::Rate* ThrottleBatch::find_rate(std::int64_t count, std::int64_t peri
   return &known.rate;
 }
 
-void ThrottleBatch::decide(std::string& out) {
+void ThrottleBatch::leave(RespConnection& connection) {
+  shares_.push_back({.connection = &connection, .end = size_});
+  left_ = size_;
+}
+
+void ThrottleBatch::append_answer(std::size_t call, std::string& out) {
+  if (answers_[call]) [[likely]] {
+    append_reply(out, statuses_[call]);
+  } else {
+    append_error(out, answers_[call].error());
+  }
+}
+
+std::size_t ThrottleBatch::decide(std::string& out) {
   state_.store.apply({requests_.data(), size_}, std::nullopt, {answers_.data(), size_});
+  std::size_t call = 0;
+  for (const Share& share : shares_) {
+    const std::size_t from = out.size();
+    for (; call < share.end; ++call) append_answer(call, out);
+    replies_.push_back({.connection = share.connection, .from = from, .end = out.size()});
+  }
+  const std::size_t rest = out.size();
+  for (; call < size_; ++call) append_answer(call, out);
   std::uint64_t allowed = 0;
   std::uint64_t errors = 0;
   for (std::size_t i = 0; i < size_; ++i) {
-    if (answers_[i]) [[likely]] {
-      allowed += statuses_[i].admitted ? 1 : 0;
-      append_reply(out, statuses_[i]);
-    } else {
-      ++errors;
-      append_error(out, answers_[i].error());
-    }
+    allowed += answers_[i] && statuses_[i].admitted ? 1 : 0;
+    errors += answers_[i] ? 0 : 1;
   }
   RespMetrics& metrics = state_.metrics;
   if (allowed > 0) metrics.allowed.add(allowed);
   if (size_ - allowed - errors > 0) metrics.limited.add(size_ - allowed - errors);
   if (errors > 0) metrics.errors.add(errors);
+  shares_.clear();
+  left_ = 0;
   size_ = 0;
   key_bytes_ = 0;
+  return rest;
 }
 
 }  // namespace penstock::front

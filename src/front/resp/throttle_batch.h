@@ -1,5 +1,5 @@
-// The CL.THROTTLE calls that arrived together: decided in one go, answered in their order. One per
-// thread, reused for ever.
+// The CL.THROTTLE calls that arrived together, of one connection or of several: decided in one go,
+// answered in their order. One per thread, reused for ever.
 //
 // Their keys live in the table of all throttle keys, apart from those of policies, since their
 // limit comes with the call: each has kThrottleKeyPrefix before it, a character that no key of a
@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "core/limits/limit.h"
@@ -23,10 +24,20 @@ namespace penstock::front {
 inline constexpr char kThrottleKeyPrefix = '\x01';
 inline constexpr std::size_t kThrottleKeyBytesMax = 511;  // the table's 512 less the prefix
 
+class RespConnection;
+
+// Bytes of a thread's output that are ready for a connection.
+struct RespReply {
+  RespConnection* connection;
+  std::size_t from;
+  std::size_t end;
+};
+
 class ThrottleBatch {
  public:
-  // `state` must outlive this.
-  explicit ThrottleBatch(RespState& state);
+  // `replies` learns what is ready for connections that left their calls here. Both must outlive
+  // this.
+  ThrottleBatch(RespState& state, std::vector<RespReply>& replies);
   ThrottleBatch(const ThrottleBatch&) = delete;
   ThrottleBatch& operator=(const ThrottleBatch&) = delete;
 
@@ -35,12 +46,19 @@ class ThrottleBatch {
   bool add(std::span<const std::string_view> arguments, std::string& problem);
 
   bool is_full() const noexcept { return size_ == kCallsMax; }
-  // Decides all that were taken and appends their replies.
-  void settle(std::string& out) {
-    if (size_ > 0) decide(out);
-  }
+  // Whether there are calls that nobody left here.
+  bool is_open() const noexcept { return size_ > left_; }
+  // Those calls are the connection's, and wait for the calls of others.
+  void leave(RespConnection& connection);
+  // Decides all that were taken and appends their replies: first what was left, then the others',
+  // which begin at the place that it returns.
+  std::size_t settle(std::string& out) { return size_ > 0 ? decide(out) : out.size(); }
 
  private:
+  struct Share {
+    RespConnection* connection;
+    std::size_t end;  // of its calls
+  };
   // The table looks at 16 keys at a time; some groups of them are enough to share one clock
   // reading.
   static constexpr std::size_t kCallsMax = 64;
@@ -52,10 +70,14 @@ class ThrottleBatch {
     core::Rate rate;
   };
 
-  void decide(std::string& out);
+  std::size_t decide(std::string& out);
+  void append_answer(std::size_t call, std::string& out);
   const core::Rate* find_rate(std::int64_t count, std::int64_t period, std::string& problem);
 
   RespState& state_;
+  std::vector<RespReply>& replies_;
+  std::vector<Share> shares_;
+  std::size_t left_ = 0;  // calls of shares_; they come first
   std::size_t size_ = 0;
   std::size_t key_bytes_ = 0;
   std::array<store::LimitCheck, kCallsMax> checks_;

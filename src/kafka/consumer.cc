@@ -100,7 +100,11 @@ class Consumer::Impl {
                    {"topic.metadata.refresh.interval.ms", "10000"},
                    // Bounds what waits in memory.
                    {"queued.max.messages.kbytes", "65536"},
-                   {"fetch.message.max.bytes", "8388608"}});
+                   {"fetch.message.max.bytes", "8388608"},
+                   // A broker that answers as soon as there is one message is asked once for each;
+                   // so little delay makes batches of them, there and in the store.
+                   {"fetch.min.bytes", "65536"},
+                   {"fetch.wait.max.ms", "20"}});
     if (!conf) return std::unexpected(std::move(conf.error()));
     rd_kafka_conf_set_opaque(conf->get(), this);
     rd_kafka_conf_set_rebalance_cb(conf->get(), on_rebalance);

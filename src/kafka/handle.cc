@@ -11,6 +11,19 @@ constexpr const char* kMessageBytesMax = "70000000";
 // What goes wrong is told by answers and by health; its own lines would stand between ours.
 void no_log(const rd_kafka_t*, int, const char*, const char*) {}
 
+constexpr const char* kInterceptor = "penstock";
+struct Watch {
+  RequestSent* sent;
+  void* opaque;
+};
+
+// Within rd_kafka_new.
+rd_kafka_resp_err_t on_new(rd_kafka_t* handle, const rd_kafka_conf_t*, void* opaque, char*,
+                           std::size_t) {
+  const Watch& watch = *static_cast<const Watch*>(opaque);
+  return rd_kafka_interceptor_add_on_request_sent(handle, kInterceptor, watch.sent, watch.opaque);
+}
+
 Result<void> set(rd_kafka_conf_t* conf, const char* name, const std::string& value) {
   std::array<char, 512> why{};
   if (rd_kafka_conf_set(conf, name, value.c_str(), why.data(), why.size()) == RD_KAFKA_CONF_OK) {
@@ -58,6 +71,21 @@ Result<Handle> make_handle(rd_kafka_type_t type, Conf conf) {
   rd_kafka_t* const handle = rd_kafka_new(type, conf.get(), why.data(), why.size());
   if (handle == nullptr) return fail(ErrorKind::invalid, why.data());
   (void)conf.release();  // NOLINT(bugprone-unused-return-value): the handle has it
+  return Handle(handle);
+}
+
+Result<Handle> make_watched_handle(rd_kafka_type_t type, Conf conf, RequestSent* sent,
+                                   void* opaque) {
+  // librdkafka 2.0 frees the interceptors of a conf that it refuses, and once more with the conf.
+  // So it is asked without any first; if it then has no thread or memory left, that conf is lost.
+  Result<Handle> tried = make_handle(type, Conf(rd_kafka_conf_dup(conf.get())));
+  if (!tried) return tried;
+  tried->reset();
+  Watch watch{.sent = sent, .opaque = opaque};
+  rd_kafka_conf_interceptor_add_on_new(conf.get(), kInterceptor, on_new, &watch);
+  std::array<char, 512> why{};
+  rd_kafka_t* const handle = rd_kafka_new(type, conf.release(), why.data(), why.size());
+  if (handle == nullptr) return fail(ErrorKind::unavailable, why.data());
   return Handle(handle);
 }
 

@@ -42,5 +42,10 @@ using Settings = std::initializer_list<std::pair<const char*, std::string>>;
 Result<Conf> make_conf(const Connection& connection, Settings settings);
 // Takes the conf.
 Result<Handle> make_handle(rd_kafka_type_t type, Conf conf);
+// The same with `sent` called for each request once it is with the kernel, on a thread of
+// librdkafka, before anything is told of its answer.
+using RequestSent = rd_kafka_interceptor_f_on_request_sent_t;
+Result<Handle> make_watched_handle(rd_kafka_type_t type, Conf conf, RequestSent* sent,
+                                   void* opaque);
 
 }  // namespace penstock::kafka

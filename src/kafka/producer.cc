@@ -24,7 +24,6 @@ constexpr int kProbeMillis = 1'000;
 constexpr int kMakeTopicMillis = 5'000;
 // How long a new producer is not made again after one could not be.
 constexpr std::chrono::seconds kRemakePause{1};
-constexpr const char* kInterceptor = "penstock";
 
 Delivery delivery_of(rd_kafka_resp_err_t error) {
   switch (error) {
@@ -172,10 +171,9 @@ class Producer::Impl {
          {"queue.buffering.max.messages", "100000"}});
     if (!conf) return std::unexpected(std::move(conf.error()));
     rd_kafka_conf_set_opaque(conf->get(), this);
-    rd_kafka_conf_interceptor_add_on_new(conf->get(), kInterceptor, on_new, this);
     rd_kafka_conf_set_dr_msg_cb(conf->get(), on_report);
     rd_kafka_conf_set_error_cb(conf->get(), on_error);
-    return make_handle(RD_KAFKA_PRODUCER, std::move(*conf));
+    return make_watched_handle(RD_KAFKA_PRODUCER, std::move(*conf), on_request_sent, this);
   }
 
   rd_kafka_resp_err_t produce(OutgoingMessage&& message, Call& call) {
@@ -220,12 +218,6 @@ class Producer::Impl {
            call.requests_before == produce_requests_.load();
   }
 
-  static rd_kafka_resp_err_t on_new(rd_kafka_t* handle, const rd_kafka_conf_t*, void* self, char*,
-                                    std::size_t) {
-    return rd_kafka_interceptor_add_on_request_sent(handle, kInterceptor, on_request_sent, self);
-  }
-
-  // On a thread of librdkafka, once the request is with the kernel and before any report of it.
   static rd_kafka_resp_err_t on_request_sent(rd_kafka_t*, int, const char*, std::int32_t,
                                              std::int16_t api_key, std::int16_t, std::int32_t,
                                              std::size_t, void* self) {

@@ -17,10 +17,10 @@ import harness  # noqa: E402
 import open_loop  # noqa: E402
 
 KEYS = 100_000
-CLIENTS = 50
-ROUNDS = 5
-# Each measurement is sized to take about this long; redis-benchmark with threads rounds its time up to 250 ms.
-SECONDS = {1: 2.0, 2: 5.0}
+# By client threads: how long each measurement takes about, and how often. redis-benchmark with threads rounds its time up to
+# 250 ms: less than 3% of 10 s.
+SECONDS = {1: 2.0, 2: 10.0}
+ROUNDS = {1: 5, 2: 3}
 CALL = ["1000000", "1000", "1", "1"]  # burst, count, period, quantity: nothing is denied
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -87,12 +87,12 @@ def cpu_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
-def measure(server, pipeline, threads, requests):
+def measure(server, pipeline, threads, clients, requests):
     """(requests per second, server CPU seconds per request)"""
     # One thread is redis-benchmark's own loop; --threads 1 would be another one.
     with_threads = ["--threads", str(threads)] if threads > 1 else []
     before = cpu_seconds(server.process.pid)
-    out = subprocess.run(["redis-benchmark", "-h", "127.0.0.1", "-p", str(server.port), "-c", str(CLIENTS), "-P",
+    out = subprocess.run(["redis-benchmark", "-h", "127.0.0.1", "-p", str(server.port), "-c", str(clients), "-P",
                           str(pipeline), "-n", str(requests), "-r", str(KEYS), "--csv", *with_threads, *server.call],
                          capture_output=True, text=True, timeout=120).stdout
     used = cpu_seconds(server.process.pid) - before
@@ -103,42 +103,49 @@ def measure(server, pipeline, threads, requests):
     return per_second, used / requests
 
 
-def compare(servers, pipeline, threads):
+def compare(servers, pipeline, threads, clients=50):
+    """Of our daemon: rate and CPU against Redis, rate against the fixed reply."""
     sizes = {}
     for name, server in servers.items():
-        rate, _ = measure(server, pipeline, threads, 20_000)
+        rate, _ = measure(server, pipeline, threads, clients, 20_000 * threads)
         sizes[name] = int(rate * SECONDS[threads])
     rates = {name: [] for name in servers}
     costs = {name: [] for name in servers}
-    for _ in range(ROUNDS):
+    for _ in range(ROUNDS[threads]):
         for name, server in servers.items():
-            rate, cost = measure(server, pipeline, threads, sizes[name])
+            rate, cost = measure(server, pipeline, threads, clients, sizes[name])
             rates[name].append(rate)
             costs[name].append(cost)
+    what = f"pipeline {pipeline:2d}, {clients:3d} clients of {threads} threads"
     for name in servers:
-        print(f"pipeline {pipeline:2d}, {threads} client threads  {name:9s} {statistics.median(rates[name]):>12,.0f}/s   "
+        print(f"{what}  {name:9s} {statistics.median(rates[name]):>12,.0f}/s   "
               f"server CPU {statistics.median(costs[name]) * 1e6:6.2f} us per decision", flush=True)
     if min(min(each) for each in costs.values()) <= 0:
         raise RuntimeError("a run was too short for the clock of /proc: the CPU ratios would mean nothing")
     # Per round, then the median: a change of the machine's mood meets all servers of a round.
     ratio = lambda values, a, b: statistics.median(x / y for x, y in zip(values[a], values[b]))
-    print(f"pipeline {pipeline:2d}, {threads} client threads: the fixed reply, which decides nothing, is "
-          f"{ratio(rates, 'fixed', 'redis'):.2f} x Redis, with {ratio(costs, 'redis', 'fixed'):.2f} x less CPU", flush=True)
+    for name in servers:
+        if name != "redis":
+            print(f"{what}  {name:9s} {ratio(rates, name, 'redis'):.2f} x the rate of Redis, {ratio(costs, 'redis', name):.2f} x "
+                  f"less CPU, {ratio(rates, name, 'fixed'):.2f} x the fixed reply, which decides nothing", flush=True)
     return (ratio(rates, "penstock", "redis"), ratio(costs, "redis", "penstock"), ratio(rates, "penstock", "fixed"))
 
 
 def main(build):
     print(subprocess.run(["redis-server", "--version"], capture_output=True, text=True).stdout.strip())
     ratios = []
-    with Penstock(build, "--resp", "127.0.0.1:0") as ours, Redis() as peer, Fixed(build, os.cpu_count()) as fixed:
-        servers = {"penstock": ours, "redis": peer, "fixed": fixed}
-        # Without a pipeline one thread of redis-benchmark is busy at 65,000 requests a second, when ours still has a third
-        # of a core left: that measures the client, so it is printed, and two threads are what counts.
-        print("one client thread: {:.2f} x the rate of Redis, {:.2f} x less CPU, {:.2f} x the fixed reply".format(
-            *compare(servers, 1, 1)), flush=True)
-        for pipeline, threads, word, goals in ((16, 1, "pipeline16", (8, 1 / 0.12, 0.8)),
-                                               (1, 2, "no_pipeline", (1.7, 1 / 0.45, 0.8))):
-            values = compare(servers, pipeline, threads)
+    with (Penstock(build, "--resp", "127.0.0.1:0") as ours,
+          Penstock(build, "--resp", "127.0.0.1:0", env={"PENSTOCK_RESP_IO": "epoll"}) as by_epoll,
+          Redis() as peer, Fixed(build, os.cpu_count()) as fixed):
+        # By io_uring where the kernel gives it, and by epoll, for comparison.
+        servers = {"penstock": ours, "epoll": by_epoll, "redis": peer, "fixed": fixed}
+        # Without a pipeline one thread of redis-benchmark is busy before our server is: that measures the client, so it is
+        # printed, and two threads are what counts.
+        compare(servers, 1, 1)
+        for pipeline, threads, clients, word, goals in ((16, 1, 50, "pipeline16", (8, 1 / 0.12, 0.8)),
+                                                        (1, 2, 50, None, ()),
+                                                        (1, 2, 100, "no_pipeline", (1.7, 1 / 0.45, 0.8))):
+            values = compare(servers, pipeline, threads, clients)
             for name, value, goal in zip((f"vs_redis_lua_{word}", f"cpu_vs_redis_lua_{word}", f"vs_fixed_reply_{word}"),
                                          values, goals):
                 ratios.append((f"resp.{name}", value, goal))

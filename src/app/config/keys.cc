@@ -63,6 +63,11 @@ LogFormatChoice format_of(std::string_view name) {
   return name == "json" ? LogFormatChoice::json : LogFormatChoice::automatic;
 }
 
+front::RespIo io_of(std::string_view name) {
+  if (name == "epoll") return front::RespIo::epoll;
+  return name == "io_uring" ? front::RespIo::io_uring : front::RespIo::automatic;
+}
+
 // clang-format off: one entry reads like a row
 const std::array kOwnKeys{
     Key{"http.listen", listen(), "127.0.0.1:8080",
@@ -124,8 +129,14 @@ const std::array kOwnKeys{
         "--resp-password-file",
         [](Config&, const Value&) {}},
     Key{"resp.threads", count(0, 1024), "0",
-        "Threads that serve Redis clients; 0 is half as many as cores.", "",
+        "Threads that serve Redis clients; 0 is half as many as cores with io_uring, as many as cores "
+        "with epoll.", "",
         [](Config& c, const Value& v) { c.resp.threads = size(v); }},
+    Key{"resp.io", choice("auto|epoll|io_uring"), "auto",
+        "How bytes of Redis clients move: `auto` is `io_uring` where the kernel gives it (Linux 6.0; "
+        "containers often do not), else `epoll`. `io_uring` takes less CPU, and does not start "
+        "without.", "",
+        [](Config& c, const Value& v) { c.resp.io = io_of(text(v)); }},
     Key{"resp.connections-max", count(1, 1'000'000), "10000",
         "Connections of Redis clients open at once; more are told so and closed.", "",
         [](Config& c, const Value& v) { c.resp.limits.connections = size(v); }},

@@ -1,6 +1,5 @@
 #include "front/resp/connection.h"
 
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -36,7 +35,10 @@ void release(std::string& buffer) noexcept {
 RespConnection::RespConnection(RespLoop& loop, int fd, std::uint64_t id)
     : loop_(loop), fd_(fd), session_(loop.state(), id), since_(loop.now()) {}
 
-RespConnection::~RespConnection() { close(); }
+RespConnection::~RespConnection() {
+  close();
+  ::close(fd_);
+}
 
 void RespConnection::on_ready() {
   switch (phase_) {
@@ -60,15 +62,26 @@ bool RespConnection::receive() {
     close();
     return false;
   }
-  since_ = loop_.now();
-  const std::string_view fresh(loop_.received.data(), static_cast<std::size_t>(received));
-  if (held_.empty()) {
-    serve(fresh);
-  } else {
-    held_ += fresh;
-    serve(held_);
-  }
+  on_received({loop_.received.data(), static_cast<std::size_t>(received)});
   return true;
+}
+
+void RespConnection::on_received(std::string_view bytes) {
+  switch (phase_) {
+    case Phase::reading:
+      since_ = loop_.now();
+      if (held_.empty()) return serve(bytes);
+      held_ += bytes;
+      return serve(held_);
+    case Phase::writing:
+      if (closing_) return;
+      held_ += bytes;
+      return charge();
+    case Phase::lingering:
+      return drop(bytes.size());
+    case Phase::closed:
+      return;
+  }
 }
 
 // `in` is what was received, or all of held_.
@@ -77,18 +90,21 @@ void RespConnection::serve(std::string_view in) {
     const RespSession::Turn turn = session_.handle(in, loop_.batch, loop_.out);
     in.remove_prefix(turn.consumed);
     closing_ = closing_ || turn.close;
-    if (!closing_ && !turn.full) {
-      hold(in);
-      return turn.open ? loop_.batch.leave(*this) : loop_.send_later(*this, turn.from);
-    }
-    if (closing_) release(held_);
-    const bool sent = send(std::string_view(loop_.out).substr(turn.from));
-    loop_.out.resize(turn.from);
+    const bool goes_on = turn.full && !closing_;
     if (closing_) {
-      if (sent) end();
+      release(held_);
+    } else if (!goes_on) {
+      hold(in);
+    }
+    if (turn.open) return loop_.leave_calls(*this);
+    loop_.send_later(*this, turn.from);
+    if (!goes_on && !closing_) return;
+    loop_.send_all();
+    if (closing_) {
+      if (phase_ == Phase::reading) end();
       return;
     }
-    if (!sent) {
+    if (phase_ != Phase::reading) {
       if (phase_ != Phase::closed) hold(in);
       return charge();
     }
@@ -163,7 +179,11 @@ void RespConnection::linger() {
   const ssize_t received = ::recv(fd_, loop_.received.data(), loop_.received.size(), 0);
   if (received < 0 && would_block()) return;
   if (received <= 0) return close();
-  drained_bytes_ += static_cast<std::size_t>(received);
+  drop(static_cast<std::size_t>(received));
+}
+
+void RespConnection::drop(std::size_t bytes) {
+  drained_bytes_ += bytes;
   if (drained_bytes_ > kDrainBytesMax) close();
 }
 
@@ -192,16 +212,16 @@ void RespConnection::wait(Phase phase) {
   phase_ = phase;
   since_ = loop_.now();
   const bool writes = phase == Phase::writing;
-  if (was_writing != writes) loop_.watch(*this, writes ? EPOLLOUT : EPOLLIN);
+  if (was_writing != writes) loop_.watch(*this, writes);
 }
 
 void RespConnection::close() noexcept {
   if (phase_ == Phase::closed) return;
   phase_ = Phase::closed;
-  ::close(fd_);  // leaves the epoll set by that
   std::string().swap(held_);
   std::string().swap(unsent_);
   charge();
+  loop_.hang_up(*this);
 }
 
 // Small amounts are not worth an atomic shared by all threads.

@@ -1,12 +1,10 @@
 #include "front/resp/loop.h"
 
 #include <pthread.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -21,70 +19,57 @@
 namespace penstock::front {
 namespace {
 
-constexpr int kEventsMax = 256;      // taken from the kernel at once
 constexpr int kAcceptsPerTurn = 64;  // others on the loop get their turn in between
-// Replies that leave together, once as many sockets were read: a client of many connections then
-// wakes up for a group and not for each, and so do we for what it sends.
-constexpr std::size_t kRepliesMax = 16;
-constexpr std::size_t kReplyBytesMax = 16 * 1024;
-constexpr Millis kTick{250};  // time limits are seconds, and may be passed by this much
+constexpr Millis kTick{250};         // time limits are seconds, and may be passed by this much
 // Out of descriptors: the socket stays readable, so trying again at once would spin.
 constexpr Millis kAcceptPause{100};
 
-void add(int epoll, int fd, void* what) noexcept {
-  epoll_event event{.events = EPOLLIN, .data = {.ptr = what}};
-  PENSTOCK_CHECK(::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0);
-}
-
 }  // namespace
 
-RespLoop::RespLoop(RespState& state, std::size_t number)
-    : batch(state, replies_), state_(state), number_(number) {}
+RespLoop::RespLoop(RespState& state, std::size_t number, Grouping grouping)
+    : batch(state, replies_), state_(state), number_(number), grouping_(grouping) {}
 
 RespLoop::~RespLoop() {
+  connections_.clear();
   for (const int fd : inbox_) ::close(fd);
-  for (const int fd : {listener_, wake_, epoll_}) {
+  for (const int fd : {listener_, wake_}) {
     if (fd >= 0) ::close(fd);
   }
 }
 
 Result<void> RespLoop::open() {
-  epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
   wake_ = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-  if (epoll_ < 0 || wake_ < 0) {
+  if (wake_ < 0) {
     return fail(ErrorKind::unavailable, fmt::format("cannot make an event loop: {}",
                                                     std::generic_category().message(errno)));
   }
-  add(epoll_, wake_, &wake_);
   return {};
 }
 
 void RespLoop::listen(int fd, std::function<void(int)> take) {
   listener_ = fd;
   take_ = std::move(take);
-  add(epoll_, listener_, &listener_);
   accepting_ = true;
 }
 
-void RespLoop::run() {
+void RespLoop::run(std::promise<Result<void>> begun) {
   runtime::set_thread_name(fmt::format("resp-{}", number_));
   // Signals are the main thread's.
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
-  std::array<epoll_event, kEventsMax> events;
+  Result<void> ready = begin();
+  const bool runs = ready.has_value();
+  begun.set_value(std::move(ready));
+  if (!runs) return;
+  if (accepting_) watch_listener(true);
   while (!stopping_ || !connections_.empty()) {
-    const int count = ::epoll_wait(epoll_, events.data(), kEventsMax, wait_millis());
-    now_ =
-        std::chrono::duration_cast<Micros>(std::chrono::duration<double>(since_start_.seconds()));
-    for (int i = 0; i < count; ++i) handle(events[static_cast<std::size_t>(i)].data.ptr);
-    send_all();
-    for (RespConnection* const connection : handled_) reap(*connection);
-    handled_.clear();
-    // Not before all events are handled: these two delete connections that an event may name.
+    turn(wait_millis());
     if (stop_next_ && !stopping_) begin_stop(*stop_next_);
     if (now_ >= next_tick_) tick();
+    remove_closed();
   }
+  end();
   const std::lock_guard lock(mutex_);
   ended_ = true;
   for (const int fd : std::exchange(inbox_, {})) {
@@ -93,36 +78,30 @@ void RespLoop::run() {
   }
 }
 
+void RespLoop::note_time() {
+  now_ = std::chrono::duration_cast<Micros>(std::chrono::duration<double>(since_start_.seconds()));
+}
+
 // An idle server does not wake up.
 int RespLoop::wait_millis() const noexcept {
   if (connections_.empty() && (accepting_ || listener_ < 0)) return -1;
   return static_cast<int>(kTick.count());
 }
 
-void RespLoop::handle(void* what) {
-  if (what == &wake_) return take_inbox();
-  if (what == &listener_) return accept_some();
-  auto& connection = *static_cast<RespConnection*>(what);
-  connection.on_ready();
-  handled_.push_back(&connection);
-}
-
 void RespLoop::send_later(RespConnection& connection, std::size_t from) {
+  PENSTOCK_CHECK(!std::exchange(connection.reply_waits, true));
   replies_.push_back({.connection = &connection, .from = from, .end = out.size()});
-  if (replies_.size() >= kRepliesMax || out.size() >= kReplyBytesMax) send_ready();
+  send_if_much();
 }
 
-void RespLoop::send_all() {
-  batch.settle(out);
-  send_ready();
+void RespLoop::leave_calls(RespConnection& connection) {
+  PENSTOCK_CHECK(!std::exchange(connection.reply_waits, true));
+  batch.leave(connection);
+  send_if_much();
 }
 
-void RespLoop::send_ready() {
-  for (const auto& [connection, from, end] : replies_) {
-    connection->finish(std::string_view(out).substr(from, end - from));
-  }
-  replies_.clear();
-  out.clear();
+void RespLoop::send_if_much() {
+  if (replies_.size() >= grouping_.replies_max || out.size() >= grouping_.bytes_max) send_all();
 }
 
 void RespLoop::accept_some() {
@@ -143,7 +122,7 @@ void RespLoop::pause_accepting(int error) {
   if (!std::exchange(warned_, true)) {
     state_.log.warn("resp.accept_failed", {{"error", std::generic_category().message(error)}});
   }
-  ::epoll_ctl(epoll_, EPOLL_CTL_DEL, listener_, nullptr);
+  watch_listener(false);
   accepting_ = false;
   accept_again_ = now_ + kAcceptPause;
 }
@@ -189,59 +168,55 @@ void RespLoop::adopt(int fd) {
   auto connection = std::make_unique<RespConnection>(*this, fd, id);
   connection->place = connections_.size();
   if (connections_.empty()) next_tick_ = now_ + kTick;
-  add(epoll_, fd, connection.get());
   state_.metrics.connections.add(1);
   connections_.push_back(std::move(connection));
-  if (!stopping_) return;
-  RespConnection& late = *connections_.back();
-  late.on_stop();
-  reap(late);
+  RespConnection& adopted = *connections_.back();
+  attach(adopted);
+  if (stopping_) adopted.on_stop();
 }
 
-// Deletes it when it is closed. Only for the connection whose event is at hand, or between batches
-// of events: a batch names a connection once, and what is closed gets no more of them.
-void RespLoop::reap(RespConnection& connection) {
-  if (!connection.is_closed()) return;
-  const std::size_t place = connection.place;
-  std::swap(connections_[place], connections_.back());
-  connections_[place]->place = place;
-  connections_.pop_back();
-  load_.fetch_sub(1, std::memory_order_relaxed);
-  state_.connections.fetch_sub(1, std::memory_order_relaxed);
-  state_.metrics.connections.add(-1);
+void RespLoop::hang_up(RespConnection& connection) {
+  // The kernel keeps a socket open while it works on it; this makes it end that.
+  if (connection.ring.is_used()) ::shutdown(connection.fd(), SHUT_RDWR);
+  closed_.push_back(&connection);
 }
 
-void RespLoop::watch(RespConnection& connection, std::uint32_t events) noexcept {
-  epoll_event event{.events = events, .data = {.ptr = &connection}};
-  PENSTOCK_CHECK(::epoll_ctl(epoll_, EPOLL_CTL_MOD, connection.fd(), &event) == 0);
+// Between rounds: the events of a round may name a connection that was closed in it.
+void RespLoop::remove_closed() {
+  std::erase_if(closed_, [this](RespConnection* connection) {
+    if (connection->ring.is_used()) return false;
+    const std::size_t place = connection->place;
+    std::swap(connections_[place], connections_.back());
+    connections_[place]->place = place;
+    connections_.pop_back();
+    load_.fetch_sub(1, std::memory_order_relaxed);
+    state_.connections.fetch_sub(1, std::memory_order_relaxed);
+    state_.metrics.connections.add(-1);
+    return true;
+  });
 }
 
 void RespLoop::begin_stop(Millis timeout) {
   stopping_ = true;
   stop_deadline_ = now_ + timeout;
   if (listener_ >= 0) {
+    ::shutdown(listener_, SHUT_RDWR);  // a wait in the kernel would keep it open
     ::close(std::exchange(listener_, -1));
     accepting_ = false;
   }
-  for (std::size_t i = connections_.size(); i-- > 0;) {
-    RespConnection& connection = *connections_[i];
-    connection.on_stop();
-    reap(connection);
-  }
+  end_reading();
+  for (const auto& connection : connections_) connection->on_stop();
 }
 
 void RespLoop::tick() {
   next_tick_ = now_ + kTick;
   if (listener_ >= 0 && !accepting_ && now_ >= accept_again_) {
-    add(epoll_, listener_, &listener_);
+    watch_listener(true);
     accepting_ = true;
   }
   const bool over = stopping_ && now_ >= stop_deadline_;
-  // From the last: what is deleted is replaced by one that was looked at already.
-  for (std::size_t i = connections_.size(); i-- > 0;) {
-    RespConnection& connection = *connections_[i];
-    over ? connection.close() : connection.on_tick(now_);
-    reap(connection);
+  for (const auto& connection : connections_) {
+    over ? connection->close() : connection->on_tick(now_);
   }
 }
 

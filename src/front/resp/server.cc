@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <future>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -16,8 +17,9 @@
 
 #include <fmt/format.h>
 
-#include "front/resp/loop.h"
+#include "front/resp/epoll_loop.h"
 #include "front/resp/state.h"
+#include "front/resp/uring_loop.h"
 
 namespace penstock::front {
 namespace {
@@ -64,22 +66,49 @@ std::uint16_t port_of(int fd) noexcept {
   return ntohs(reinterpret_cast<const sockaddr_in&>(bound).sin_port);
 }
 
-class EpollServer final : public RespServer {
+struct ChosenIo {
+  bool is_ring;
+  std::string why_not;  // a ring, which was not refused by the options
+};
+
+Result<ChosenIo> choose_io(const RespOptions& options) {
+  if (options.io == RespIo::epoll) return ChosenIo{.is_ring = false, .why_not = {}};
+  const Result<void> given = options.probe_ring ? options.probe_ring() : Uring::probe();
+  if (given) return ChosenIo{.is_ring = true, .why_not = {}};
+  if (options.io == RespIo::io_uring) {
+    return fail(given.error().kind,
+                fmt::format("resp.io is io_uring, and {}; epoll or auto works without",
+                            given.error().what));
+  }
+  return ChosenIo{.is_ring = false, .why_not = given.error().what};
+}
+
+// Few threads that find much to do at each waking cost less than many that wake for one request,
+// and leave room for the rest of the process and for local clients: with io_uring half of the cores
+// serve as many requests as all of them do, for three quarters of the CPU. With epoll they serve a
+// fifth less, for as much of it. See docs/decisions/0022.
+std::size_t usual_threads(bool is_ring) {
+  const std::size_t cores = std::thread::hardware_concurrency();
+  return std::max<std::size_t>(1, is_ring ? cores / 2 : cores);
+}
+
+class LoopServer final : public RespServer {
  public:
-  EpollServer(const RespOptions& options, store::LimitStore& limits, Log& log,
-              runtime::Metrics& metrics)
+  LoopServer(const RespOptions& options, const ChosenIo& io, store::LimitStore& limits, Log& log,
+             runtime::Metrics& metrics)
       : state_(options, limits, log, metrics) {
-    // Half of the cores: few threads that find much to do at each waking cost less than many that
-    // wake for one request, and leave room for the rest of the process and for local clients.
-    const std::size_t half = std::max(1U, std::thread::hardware_concurrency() / 2);
-    const std::size_t threads = options.threads == 0 ? half : options.threads;
+    const std::size_t threads = options.threads == 0 ? usual_threads(io.is_ring) : options.threads;
     for (std::size_t i = 0; i < threads; ++i) {
-      loops_.push_back(std::make_unique<RespLoop>(state_, i));
+      if (io.is_ring) {
+        loops_.push_back(std::make_unique<UringLoop>(state_, i, options.ring_buffers));
+      } else {
+        loops_.push_back(std::make_unique<EpollLoop>(state_, i));
+      }
     }
   }
-  ~EpollServer() override { stop(); }
+  ~LoopServer() override { stop(); }
 
-  Result<void> open(const RespOptions& options) {
+  Result<void> open(const RespOptions& options, const ChosenIo& io) {
     for (const auto& loop : loops_) {
       if (Result<void> opened = loop->open(); !opened) return opened;
     }
@@ -87,8 +116,19 @@ class EpollServer final : public RespServer {
     if (!fd) return std::unexpected(fd.error());
     port_ = port_of(*fd);
     loops_.front()->listen(*fd, [this](int accepted) { take(accepted); });
-    for (const auto& loop : loops_) threads_.emplace_back([&loop] { loop->run(); });
-    return {};
+    std::vector<std::future<Result<void>>> begun;
+    for (const auto& loop : loops_) {
+      std::promise<Result<void>> promise;
+      begun.push_back(promise.get_future());
+      threads_.emplace_back(
+          [&loop, mine = std::move(promise)]() mutable { loop->run(std::move(mine)); });
+    }
+    Result<void> all;
+    for (auto& each : begun) {
+      if (Result<void> one = each.get(); !one) all = std::move(one);
+    }
+    if (all) say_how(io);
+    return all;
   }
 
   std::uint16_t port() const noexcept override { return port_; }
@@ -101,6 +141,18 @@ class EpollServer final : public RespServer {
   }
 
  private:
+  void say_how(const ChosenIo& io) {
+    if (io.why_not.empty()) {
+      state_.log.info(
+          "resp.listening",
+          {{"port", port_}, {"io", io.is_ring ? "io_uring" : "epoll"}, {"threads", loops_.size()}});
+    } else {
+      state_.log.info(
+          "resp.listening",
+          {{"port", port_}, {"io", "epoll"}, {"threads", loops_.size()}, {"reason", io.why_not}});
+    }
+  }
+
   // On the first loop's thread.
   void take(int fd) {
     if (state_.connections.load(std::memory_order_relaxed) >= state_.limits.connections) {
@@ -138,8 +190,10 @@ class EpollServer final : public RespServer {
 Result<std::unique_ptr<RespServer>> RespServer::start(const RespOptions& options,
                                                       store::LimitStore& limits, Log& log,
                                                       runtime::Metrics& metrics) {
-  auto server = std::make_unique<EpollServer>(options, limits, log, metrics);
-  if (auto opened = server->open(options); !opened) {
+  const Result<ChosenIo> io = choose_io(options);
+  if (!io) return std::unexpected(io.error());
+  auto server = std::make_unique<LoopServer>(options, *io, limits, log, metrics);
+  if (auto opened = server->open(options, *io); !opened) {
     return std::unexpected(std::move(opened.error()));
   }
   return server;

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -22,7 +23,8 @@ struct RespLimits {
   std::size_t connections = 10'000;
   // All connections together: unfinished requests and replies not yet sent. Beyond it the
   // connection that asks for more is closed, so that no number of clients can fill the memory. One
-  // connection holds at most about 330 KiB: it is not read from while its replies wait.
+  // connection holds at most about 330 KiB (with io_uring, 590): it is not read from while its
+  // replies wait.
   std::size_t buffered_bytes = 256 * 1024 * 1024;
   // A client that reads nothing of its replies, or does not read our last words.
   Millis write_timeout = Seconds{30};
@@ -31,18 +33,30 @@ struct RespLimits {
   Millis shutdown_timeout = Seconds{5};
 };
 
+// How bytes move. By io_uring (Linux 6.0) a request takes a quarter to a third less CPU.
+enum class RespIo : std::uint8_t {
+  automatic,  // io_uring where the kernel gives it, else epoll
+  epoll,
+  io_uring,
+};
+
 struct RespOptions {
   std::string address;  // empty = no such server
   std::uint16_t port = 6380;
-  std::size_t threads = 0;  // 0 = one per two cores
+  std::size_t threads = 0;  // 0 = one per two cores; with epoll, one per core
   std::string password;     // empty = none is asked for
+  RespIo io = RespIo::automatic;
   RespLimits limits;
+  // For tests: few buffers run out; a kernel that gives no io_uring. Null = ask the kernel.
+  std::size_t ring_buffers = 256;
+  std::function<Result<void>()> probe_ring = nullptr;
 };
 
 class RespServer {
  public:
   // Limits, log and metrics must outlive the server; one server per metrics registry. `invalid` for
-  // options that cannot work, `unavailable` when the address cannot be had.
+  // options that cannot work, `unavailable` when the address, or the io_uring asked for, cannot be
+  // had.
   static Result<std::unique_ptr<RespServer>> start(const RespOptions& options,
                                                    store::LimitStore& limits, Log& log,
                                                    runtime::Metrics& metrics);

@@ -1,0 +1,259 @@
+// Who reads slowly, splits, floods, leaves in the middle: with each kind of loop.
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "front/resp/test_server.h"
+
+namespace penstock::front {
+namespace {
+
+class RespServerFlow : public RespServerTest {};
+INSTANTIATE_TEST_SUITE_P(, RespServerFlow, testing::Values(RespIo::epoll, RespIo::io_uring),
+                         name_of_io);
+
+constexpr std::string_view kPong = "+PONG\r\n";
+
+// Each says which one it is, so that a reply out of order is seen.
+std::string call(int number) { return fmt::format("ECHO {:01000d}\r\n", number); }
+std::string reply(int number) { return fmt::format("$1000\r\n{:01000d}\r\n", number); }
+std::string calls(int count) {
+  std::string all;
+  for (int i = 0; i < count; ++i) all += call(i);
+  return all;
+}
+int good_replies(const RespClient& client, int count) {
+  const std::size_t size = reply(0).size();
+  int good = 0;
+  for (int i = 0; i < count; ++i) good += client.read(size) == reply(i) ? 1 : 0;
+  return good;
+}
+
+TEST_P(RespServerFlow, joins_commands_that_are_split_at_every_byte) {
+  const RespClient client(start());
+  const std::string text = "*2\r\n$4\r\nECHO\r\n$4\r\na\r\nb\r\nPING\r\necho \"x y\"\r\n";
+  const std::string answer = "$4\r\na\r\nb\r\n+PONG\r\n$3\r\nx y\r\n";
+  for (std::size_t cut = 1; cut < text.size(); ++cut) {
+    client.send(std::string_view(text).substr(0, cut));
+    client.send(std::string_view(text).substr(cut));
+    EXPECT_EQ(client.read(answer.size()), answer) << cut;
+  }
+  for (const char& byte : text) client.send({&byte, 1});
+  EXPECT_EQ(client.read(answer.size()), answer);
+}
+
+TEST_P(RespServerFlow, answers_ten_thousand_in_order) {
+  const RespClient client(start());
+  std::string all;
+  for (int i = 0; i < 10'000; ++i) all += "CL.THROTTLE many 9999 1 1000\r\n";
+  std::thread writer([&] { client.send(all + "QUIT\r\n"); });
+  const std::string replies = client.read(10'000'000);  // to the end
+  writer.join();
+  std::size_t at = 0;
+  for (int i = 9'999; i >= 0; --i) {
+    const std::string start = fmt::format("*5\r\n:0\r\n:10000\r\n:{}\r\n:-1\r\n", i);
+    ASSERT_EQ(replies.substr(at, start.size()), start);
+    at = replies.find('*', at + 1);
+  }
+  EXPECT_TRUE(replies.ends_with("+OK\r\n"));
+}
+
+TEST_P(RespServerFlow, stops_reading_from_who_does_not_read_and_goes_on_when_it_does) {
+  // More than one connection may hold; a loop that read on would pass it.
+  const RespClient client(start({.buffered_bytes = 8 * 1024 * 1024}));
+  constexpr int kCalls = 24'000;  // 24 MB, more than the sockets hold
+  const std::string all = calls(kCalls);
+  const std::size_t sent = client.send_until_stuck(all, Millis{200});
+  EXPECT_LT(sent, all.size());
+  EXPECT_TRUE(has_metric("penstock_resp_connections_dropped_total 0"));
+  std::thread writer([&] { client.send(std::string_view(all).substr(sent)); });
+  EXPECT_EQ(good_replies(client, kCalls), kCalls);
+  writer.join();
+}
+
+TEST_P(RespServerFlow, hangs_up_when_the_memory_for_replies_is_used_up) {
+  const std::uint16_t port = start({.buffered_bytes = 100'000});
+  // How much is held for one is chance: from nothing to the replies of a turn.
+  std::vector<std::unique_ptr<RespClient>> greedy;
+  const std::string all = calls(24'000);
+  while (greedy.size() < 50 && has_metric("penstock_resp_connections_dropped_total 0")) {
+    greedy.push_back(std::make_unique<RespClient>(port));
+    greedy.back()->send_until_stuck(all, Millis{100});
+  }
+  EXPECT_FALSE(has_metric("penstock_resp_connections_dropped_total 0"));
+  const RespClient other(port);
+  other.send("PING\r\n");
+  EXPECT_EQ(other.read(kPong.size()), kPong);
+}
+
+TEST_P(RespServerFlow, answers_who_has_said_all_it_had_to_say) {
+  const std::uint16_t port = start();
+  for (int i = 0; i < 100; ++i) {
+    const RespClient brief(port);
+    brief.send("PING\r\n");
+    brief.say_no_more();
+    EXPECT_EQ(brief.read(100), kPong);
+  }
+  // At some of these sizes the last word comes while the server waits for the reader.
+  for (int count = 1'000; count <= 8'000; count += 1'000) {
+    const RespClient much(port);
+    const std::string all = calls(count);
+    const std::size_t sent = much.send_until_stuck(all, Millis{50});
+    std::thread writer([&] {
+      much.send(std::string_view(all).substr(sent));
+      much.say_no_more();
+    });
+    if (sent == all.size()) writer.join();
+    EXPECT_EQ(good_replies(much, count), count);
+    EXPECT_TRUE(much.is_at_end());
+    if (writer.joinable()) writer.join();
+  }
+}
+
+TEST_P(RespServerFlow, outlives_clients_that_leave_while_they_are_answered) {
+  const std::uint16_t port = start();
+  const std::string all = calls(500);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      for (int round = 0; round < 100; ++round) {
+        const RespClient client(port);
+        client.send_until_stuck(all, Millis{20});
+        if (i % 2 == 0) client.read(2'000);
+      }  // unread replies make this a reset
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_TRUE(comes_to_metric("penstock_resp_connections 0"));
+  const RespClient client(port);
+  client.send("PING\r\n");
+  EXPECT_EQ(client.read(kPong.size()), kPong);
+}
+
+TEST_P(RespServerFlow, keeps_connections_apart_when_many_come_and_go) {
+  const std::uint16_t port = start();
+  for (int round = 0; round < 5; ++round) {
+    std::vector<std::unique_ptr<RespClient>> clients;
+    for (int i = 0; i < 200; ++i) clients.push_back(std::make_unique<RespClient>(port));
+    for (int i = 0; i < 200; ++i) clients[i]->send(call(i) + (i % 3 == 0 ? "QUIT\r\n" : ""));
+    for (int i = 0; i < 200; ++i) {
+      EXPECT_EQ(clients[i]->read(reply(i).size()), reply(i));
+      if (i % 2 == 0) clients[i].reset();
+    }
+  }
+  EXPECT_TRUE(comes_to_metric("penstock_resp_connections 0"));
+}
+
+TEST_P(RespServerFlow, serves_all_when_buffers_run_out) {
+  RespOptions few = options();
+  few.threads = 1;
+  few.ring_buffers = 2;  // epoll has one anyway
+  const std::uint16_t port = start(few);
+  constexpr int kCalls = 300;  // 300 KB each
+  const std::string all = calls(kCalls);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 16; ++i) {
+    threads.emplace_back([&] {
+      const RespClient client(port);
+      std::thread writer([&] { client.send(all); });
+      EXPECT_EQ(good_replies(client, kCalls), kCalls);
+      writer.join();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_P(RespServerFlow, stops_in_time_when_a_client_does_not_read) {
+  const std::uint16_t port = start({.shutdown_timeout = Millis{300}});
+  const RespClient stuck(port);
+  stuck.send_until_stuck(calls(24'000), Millis{100});
+  const RespClient idle(port);
+  idle.send("PING\r\n");
+  EXPECT_EQ(idle.read(kPong.size()), kPong);
+  server_->stop();
+  EXPECT_TRUE(idle.is_at_end());
+  EXPECT_TRUE(has_metric("penstock_resp_connections 0"));
+}
+
+TEST_P(RespServerFlow, answers_what_has_arrived_of_many_before_it_stops) {
+  const std::uint16_t port = start();
+  std::vector<std::unique_ptr<RespClient>> clients;
+  for (int i = 0; i < 50; ++i) {
+    clients.push_back(std::make_unique<RespClient>(port));
+    clients.back()->send(call(0));
+    EXPECT_EQ(clients.back()->read(reply(0).size()), reply(0));
+  }
+  for (const auto& client : clients) client->send(calls(20));  // on loopback it has arrived by then
+  server_->stop();
+  for (const auto& client : clients) {
+    EXPECT_EQ(good_replies(*client, 20), 20);
+    EXPECT_TRUE(client->is_at_end());
+  }
+}
+
+// --- which kind
+
+class RespIoChoice : public testing::Test {
+ protected:
+  ~RespIoChoice() override { ::close(log_fd_); }
+  Result<std::unique_ptr<RespServer>> start(RespIo io, bool given) {
+    RespOptions options{.address = "127.0.0.1", .port = 0, .threads = 1, .password = {}, .io = io};
+    options.probe_ring = [given]() -> Result<void> {
+      if (given) return {};
+      return fail(ErrorKind::unavailable, "the kernel gives no io_uring (a test says so)");
+    };
+    return RespServer::start(options, limits_, log_, metrics_);
+  }
+  std::string log_text() const {
+    std::string text(4'096, '\0');
+    const ssize_t size = ::pread(log_fd_, text.data(), text.size(), 0);
+    text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+    return text;
+  }
+
+  CoreLimits limits_;
+  int log_fd_ = ::memfd_create("log", MFD_CLOEXEC);
+  Log log_{limits_.clock, log_fd_, LogLevel::info, LogFormat::text};
+  runtime::Metrics metrics_;
+};
+
+TEST_F(RespIoChoice, does_not_start_without_the_ring_that_was_asked_for) {
+  const auto server = start(RespIo::io_uring, false);
+  ASSERT_FALSE(server);
+  EXPECT_EQ(server.error().kind, ErrorKind::unavailable);
+  EXPECT_EQ(server.error().what,
+            "resp.io is io_uring, and the kernel gives no io_uring (a test says so); epoll or auto "
+            "works without");
+}
+
+TEST_F(RespIoChoice, falls_back_to_epoll_and_says_why) {
+  const auto server = start(RespIo::automatic, false);
+  ASSERT_TRUE(server);
+  const RespClient client((*server)->port());
+  client.send("PING\r\n");
+  EXPECT_EQ(client.read(kPong.size()), kPong);
+  EXPECT_NE(log_text().find("io=epoll"), std::string::npos) << log_text();
+  EXPECT_NE(log_text().find("a test says so"), std::string::npos) << log_text();
+}
+
+TEST_F(RespIoChoice, does_not_ask_for_a_ring_when_told_epoll) {
+  ASSERT_TRUE(start(RespIo::epoll, false));
+  EXPECT_EQ(log_text().find("a test says so"), std::string::npos) << log_text();
+}
+
+TEST_F(RespIoChoice, takes_the_ring_where_it_is_given) {
+  if (const Result<void> given = Uring::probe(); !given) GTEST_SKIP() << given.error().what;
+  ASSERT_TRUE(start(RespIo::automatic, true));
+  EXPECT_NE(log_text().find("io=io_uring"), std::string::npos) << log_text();
+}
+
+}  // namespace
+}  // namespace penstock::front

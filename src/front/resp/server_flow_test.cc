@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 
 #include <array>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -80,14 +79,16 @@ TEST_P(RespServerFlow, stops_reading_from_who_does_not_read_and_goes_on_when_it_
 }
 
 TEST_P(RespServerFlow, hangs_up_when_the_memory_for_replies_is_used_up) {
-  const std::uint16_t port = start({.buffered_bytes = 100'000});
-  // How much is held for one is chance: from nothing to the replies of a turn.
-  std::vector<std::unique_ptr<RespClient>> greedy;
+  const std::uint16_t port = start({.buffered_bytes = 20'000});
   const std::string all = calls(24'000);
-  while (greedy.size() < 50 && has_metric("penstock_resp_connections_dropped_total 0")) {
-    greedy.push_back(std::make_unique<RespClient>(port));
-    greedy.back()->send_until_stuck(all, Millis{100});
+  // What is left of a reply may be little, but not for all of them.
+  std::vector<std::unique_ptr<RespClient>> greedy;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) greedy.push_back(std::make_unique<RespClient>(port));
+  for (const auto& client : greedy) {
+    threads.emplace_back([&] { client->send_until_stuck(all, Millis{300}); });
   }
+  for (std::thread& thread : threads) thread.join();
   EXPECT_FALSE(has_metric("penstock_resp_connections_dropped_total 0"));
   const RespClient other(port);
   other.send("PING\r\n");

@@ -12,10 +12,11 @@
 namespace penstock::front {
 namespace {
 
-// A round's replies leave together, but for those of long pipelines: what a session writes at most
-// (RespSession::kReplyBytes) has no room behind much more.
+// The last replies of a round leave with the wait for the next one. Before that they leave in
+// groups, so that the first need not wait for hundreds of others, and their clients are at work
+// meanwhile.
+constexpr std::size_t kRepliesMax = 16;
 constexpr std::size_t kReplyBytesMax = 32 * 1024;
-constexpr std::size_t kRepliesMax = 4096;
 constexpr std::uint64_t kOperationBits = 7;
 constexpr int kEndMillis = 250;
 

@@ -12,10 +12,9 @@
 namespace penstock::front {
 namespace {
 
-// The last replies of a round leave with the wait for the next one. Before that they leave in
-// groups, so that the first need not wait for hundreds of others, and their clients are at work
-// meanwhile.
-constexpr std::size_t kRepliesMax = 16;
+// A round's replies leave with the wait for the next one, but for many or long ones. Groups of 16,
+// as with epoll, took 4 to 12% more CPU without a pipeline, at the same rates.
+constexpr std::size_t kRepliesMax = 256;
 constexpr std::size_t kReplyBytesMax = 32 * 1024;
 constexpr std::uint64_t kOperationBits = 7;
 constexpr int kEndMillis = 250;

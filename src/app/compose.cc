@@ -39,10 +39,6 @@ std::uint64_t random_seed() {
   return (static_cast<std::uint64_t>(device()) << 32) | device();
 }
 
-// Of the RESP front on a shared engine: one waits for an answer, one collects what comes meanwhile,
-// one sends.
-constexpr std::size_t kWaitingThreads = 3;
-
 // Every configured feature must find its port, or the daemon does not start.
 Result<void> require_slots(const store::Backend& backend) {
   if (backend.slots != nullptr && backend.slot_configs != nullptr) return {};
@@ -174,12 +170,7 @@ class ComposedDaemon final : public Daemon {
  private:
   Result<void> start_resp() {
     if (config_.resp.address.empty()) return {};
-    front::RespOptions options = config_.resp;
-    if (options.threads == 0 && throttle_->is_shared()) {
-      const std::size_t half = std::thread::hardware_concurrency() / 2;
-      options.threads = std::max(kWaitingThreads, half);
-    }
-    auto server = front::RespServer::start(options, throttle_->limits(), log_, metrics_);
+    auto server = front::RespServer::start(config_.resp, throttle_->limits(), log_, metrics_);
     if (!server) return std::unexpected(server.error());
     resp_ = std::move(*server);
     return {};

@@ -58,7 +58,6 @@ class ThrottlePart {
   store::LimitStore& limits() noexcept {
     return engine_ ? engine_->blocking() : static_cast<store::LimitStore&>(own_->limits());
   }
-  bool is_shared() const noexcept { return engine_ != nullptr; }
 
   // Saves what was used until now. Once no request is left; idempotent.
   void stop();

@@ -129,8 +129,7 @@ const std::array kOwnKeys{
         "--resp-password-file",
         [](Config&, const Value&) {}},
     Key{"resp.threads", count(0, 1024), "0",
-        "Threads that serve Redis clients; 0 is half as many as cores with io_uring, as many as cores "
-        "with epoll.", "",
+        "Threads that serve Redis clients; 0 is one per core, at least two.", "",
         [](Config& c, const Value& v) { c.resp.threads = size(v); }},
     Key{"resp.io", choice("auto|epoll|io_uring"), "auto",
         "How bytes of Redis clients move: `auto` is `io_uring` where the kernel gives it (Linux 6.0; "

@@ -83,21 +83,15 @@ Result<ChosenIo> choose_io(const RespOptions& options) {
   return ChosenIo{.is_ring = false, .why_not = given.error().what};
 }
 
-// Few threads that find much to do at each waking cost less than many that wake for one request,
-// and leave room for the rest of the process and for local clients: with io_uring half of the cores
-// serve as many requests as all of them do, for three quarters of the CPU. With epoll they serve a
-// fifth less, for as much of it. See docs/decisions/0022.
-std::size_t usual_threads(bool is_ring) {
-  const std::size_t cores = std::thread::hardware_concurrency();
-  return std::max<std::size_t>(1, is_ring ? cores / 2 : cores);
-}
+// At least two: where a shared engine decides, one collects calls while the other waits.
+std::size_t usual_threads() { return std::max(2U, std::thread::hardware_concurrency()); }
 
 class LoopServer final : public RespServer {
  public:
   LoopServer(const RespOptions& options, const ChosenIo& io, store::LimitStore& limits, Log& log,
              runtime::Metrics& metrics)
       : state_(options, limits, log, metrics) {
-    const std::size_t threads = options.threads == 0 ? usual_threads(io.is_ring) : options.threads;
+    const std::size_t threads = options.threads == 0 ? usual_threads() : options.threads;
     for (std::size_t i = 0; i < threads; ++i) {
       if (io.is_ring) {
         loops_.push_back(std::make_unique<UringLoop>(state_, i, options.ring_buffers));

@@ -43,7 +43,7 @@ enum class RespIo : std::uint8_t {
 struct RespOptions {
   std::string address;  // empty = no such server
   std::uint16_t port = 6380;
-  std::size_t threads = 0;  // 0 = one per two cores; with epoll, one per core
+  std::size_t threads = 0;  // 0 = one per core, at least two
   std::string password;     // empty = none is asked for
   RespIo io = RespIo::automatic;
   RespLimits limits;

@@ -102,7 +102,6 @@ def report(figures, during, without, again):
     for phase in (1, 2):
         many, limit = (rate[f"{name}, many users"] / rate[f"phase {phase}, many users"] for name in ("ours", "phase 0"))
         print(f"many users: {many:.2f} x phase {phase}; publishing alone is {limit:.2f} x")
-    print_ratio("gateway.many_vs_publishing_alone", rate["ours, many users"] / rate["phase 0, many users"], goal=1)
     for kind, name in (("one user", "hot"), ("many users", "many")):
         print_ratio(f"gateway.{name}_without_redis", without[kind].per_second / rate[f"ours, {kind}"], goal=0.3)
         print_ratio(f"gateway.{name}_longest_at_the_switch", STALL_MAX_US / during[kind].max_us, goal=1)

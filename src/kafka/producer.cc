@@ -211,11 +211,12 @@ class Producer::Impl {
     call->done(call->producer.judge(*message, *call));
   }
 
-  // librdkafka takes "not the leader" for "not written". A broker that gives its partitions up says
-  // so of what it has written a moment before: certain is only what no request can have held.
+  // librdkafka takes "not the leader" for "not written", and sends again until the time is up. A
+  // broker that gives its partitions up says so of what it has written a moment before: certain is
+  // only what a broker refused for good (codes above 0), and what no request can have held.
   bool is_lost(const rd_kafka_message_t& message, const Call& call) const {
     return rd_kafka_message_status(&message) == RD_KAFKA_MSG_STATUS_NOT_PERSISTED &&
-           call.requests_before == produce_requests_.load();
+           (message.err > 0 || call.requests_before == produce_requests_.load());
   }
 
   static rd_kafka_resp_err_t on_request_sent(rd_kafka_t*, int, const char*, std::int32_t,

@@ -101,6 +101,18 @@ TEST_F(OnCluster, does_not_know_of_what_a_broker_refused_while_it_gave_up_its_pa
   EXPECT_FALSE(report.lost) << report.detail;
 }
 
+TEST_F(OnCluster, knows_that_what_a_broker_refused_for_good_is_nowhere) {
+  open(Seconds{2});
+  ASSERT_EQ(send().delivery, Delivery::done);
+  for (const auto error :
+       {RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, RD_KAFKA_RESP_ERR_INVALID_RECORD}) {
+    cluster_->fail_produce(error);
+    const DeliveryReport report = send();
+    EXPECT_NE(report.delivery, Delivery::done);
+    EXPECT_TRUE(report.lost) << report.detail;
+  }
+}
+
 TEST_F(OnCluster, knows_that_what_was_never_sent_is_nowhere) {
   open(Seconds{2});
   ASSERT_EQ(send().delivery, Delivery::done);

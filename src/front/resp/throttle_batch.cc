@@ -129,7 +129,6 @@ const core::Rate* ThrottleBatch::find_rate(std::int64_t count, std::int64_t peri
 
 void ThrottleBatch::leave(RespConnection& connection) {
   shares_.push_back({.connection = &connection, .end = size_});
-  left_ = size_;
 }
 
 void ThrottleBatch::append_answer(std::size_t call, std::string& out) {
@@ -161,7 +160,6 @@ std::size_t ThrottleBatch::decide(std::string& out) {
   if (size_ - allowed - errors > 0) metrics.limited.add(size_ - allowed - errors);
   if (errors > 0) metrics.errors.add(errors);
   shares_.clear();
-  left_ = 0;
   size_ = 0;
   key_bytes_ = 0;
   return rest;

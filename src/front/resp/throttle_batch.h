@@ -47,7 +47,7 @@ class ThrottleBatch {
 
   bool is_full() const noexcept { return size_ == kCallsMax; }
   // Whether there are calls that nobody left here.
-  bool is_open() const noexcept { return size_ > left_; }
+  bool is_open() const noexcept { return size_ > (shares_.empty() ? 0 : shares_.back().end); }
   // Those calls are the connection's, and wait for the calls of others.
   void leave(RespConnection& connection);
   // Decides all that were taken and appends their replies: first what was left, then the others',
@@ -76,8 +76,7 @@ class ThrottleBatch {
 
   RespState& state_;
   std::vector<RespReply>& replies_;
-  std::vector<Share> shares_;
-  std::size_t left_ = 0;  // calls of shares_; they come first
+  std::vector<Share> shares_;  // their calls come first
   std::size_t size_ = 0;
   std::size_t key_bytes_ = 0;
   std::array<store::LimitCheck, kCallsMax> checks_;

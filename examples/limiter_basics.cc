@@ -1,4 +1,4 @@
-// Limits inside of a program: policies, a check, several keys at once, and giving back.
+// Limits inside of a program: policies, a check, several keys at once, giving back, a bound key.
 #include <penstock/limiter.h>
 
 #include <array>
@@ -47,4 +47,14 @@ int main() {
   // A payment that came to nothing is no use of the limit.
   limiter.give_back("user:123");
   std::cout << "after giving back: " << limiter.peek("user:123").remaining << " left\n";
+
+  // What every request asks for is bound once, and then not looked for again.
+  auto bound = limiter.bind("route:/v1/pay");
+  if (!bound) {
+    std::cerr << bound.error().what << '\n';
+    return 1;
+  }
+  penstock::BoundKey route = *std::move(bound);
+  const penstock::Decision decision = route.check();
+  std::cout << "of the route: " << decision.remaining << " left of " << decision.limit << '\n';
 }

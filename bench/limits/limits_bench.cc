@@ -1,7 +1,7 @@
-// What a decision of the installed library costs: one hot key with the clock read included, a
-// million keys one by one and in batches of 16, two threads on different keys; next to two usual
-// designs. Ends with ratios, higher is better. Times are of the processor, not of the wall, so that
-// other work on the machine moves them less.
+// What a decision of the installed library costs: one hot key with the clock read included, looked
+// for and bound, a million keys one by one and in batches of 16, two threads on different keys;
+// next to two usual designs. Ends with ratios, higher is better. Times are of the processor, not of
+// the wall, so that other work on the machine moves them less.
 #include <benchmark/benchmark.h>
 #include <penstock/limiter.h>
 
@@ -68,6 +68,12 @@ void hot_key(benchmark::State& state) {
   for (auto _ : state) PENSTOCK_CHECK(limiter.check(key));
 }
 
+void bound_key(benchmark::State& state) {
+  Limiter limiter = make_limiter();
+  penstock::BoundKey key = *limiter.bind(key_of(1));
+  for (auto _ : state) PENSTOCK_CHECK(key.check());
+}
+
 // As a service might have them: the key is found by one of a hundred patterns, next to exact ones.
 void hot_key_patterns(benchmark::State& state) {
   Limiter limiter = make_limiter();
@@ -91,6 +97,16 @@ template <class Bucket>
 void hot_bare(benchmark::State& state) {
   Bucket bucket;
   for (auto _ : state) PENSTOCK_CHECK(bucket.take(1, kRate, kBurst));
+}
+
+template <class Bucket>
+void hot_told(benchmark::State& state) {
+  Bucket bucket;
+  penstock::bench::Told told;
+  for (auto _ : state) {
+    PENSTOCK_CHECK(bucket.take(1, kRate, kBurst, &told));
+    benchmark::DoNotOptimize(told);
+  }
 }
 
 template <class Bucket>
@@ -182,9 +198,12 @@ class KeepingReporter : public benchmark::ConsoleReporter {
 
 BENCHMARK(clock_read);
 BENCHMARK(hot_key);
+BENCHMARK(bound_key);
 BENCHMARK(hot_key_patterns)->Name("patterns_hot_key");
 BENCHMARK(hot_bare<penstock::bench::MutexBucket>)->Name("hot_mutex_bare");
 BENCHMARK(hot_bare<penstock::bench::AtomicBucket>)->Name("hot_atomic_bare");
+BENCHMARK(hot_told<penstock::bench::MutexBucket>)->Name("told_mutex_bare");
+BENCHMARK(hot_told<penstock::bench::AtomicBucket>)->Name("told_atomic_bare");
 BENCHMARK(hot_keyed<penstock::bench::MutexBucket>)->Name("hot_mutex_keyed");
 BENCHMARK(hot_keyed<penstock::bench::AtomicBucket>)->Name("hot_atomic_keyed");
 BENCHMARK(hot_growing<penstock::bench::MutexBucket>)->Name("hot_mutex_growing");
@@ -222,6 +241,10 @@ int main(int argc, char** argv) {
   print_ratio("hot_key_to_atomic", reporter.nanos("hot_atomic_keyed"), hot, 1);
   print_ratio("hot_key_to_growing_mutex", reporter.nanos("hot_mutex_growing"), hot, 1);
   print_ratio("hot_key_to_growing_atomic", reporter.nanos("hot_atomic_growing"), hot, 1);
+  // A bound key is what a bucket without a map is: one that the caller holds.
+  const double bound = reporter.nanos("bound_key");
+  print_ratio("bound_key_to_mutex", reporter.nanos("told_mutex_bare"), bound, 1);
+  print_ratio("bound_key_to_atomic", reporter.nanos("told_atomic_bare"), bound, 1);
   print_ratio("million_keys", 450, one, 1);
   print_ratio("million_keys_to_mutex", reporter.nanos("million_mutex"), one, 1);
   print_ratio("million_keys_to_atomic", reporter.nanos("million_atomic"), one, 1);

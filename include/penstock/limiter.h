@@ -38,6 +38,8 @@ struct Check {
   std::int64_t cost = 1;
 };
 
+class BoundKey;
+
 class PENSTOCK_API Limiter {
  public:
   static Expected<Limiter> make(const LimiterOptions& options = {});
@@ -73,6 +75,8 @@ class PENSTOCK_API Limiter {
   Decision peek(std::string_view key) const;
   // Takes back `cost` of what was charged, never below nothing used.
   Decision give_back(std::string_view key, std::int64_t cost = 1);
+  // The key, to be asked for again and again without being looked for each time.
+  Expected<BoundKey> bind(std::string_view key) const;
   // Forgets the usage of a key. False: there was none.
   bool reset(std::string_view key);
 
@@ -80,10 +84,40 @@ class PENSTOCK_API Limiter {
   std::size_t key_count() const;
 
  private:
+  friend class BoundKey;
   friend class Filter;
   class Impl;
   explicit Limiter(std::shared_ptr<Impl> impl) noexcept;
   std::shared_ptr<Impl> impl_;
+};
+
+// One key of a limiter that remembers where its usage is and which policy counts: for a limit that
+// many requests share, such as that of a downstream. Takes about two thirds of the time of check(),
+// and less where policies have patterns. It decides as the limiter does about the same key, whatever
+// happens to policies and usage in between, and may outlive it. Every member may be called from
+// several threads at once.
+class PENSTOCK_API BoundKey {
+ public:
+  // One that was moved from may only be destroyed or assigned to.
+  BoundKey(BoundKey&& other) noexcept;
+  BoundKey& operator=(BoundKey&& other) noexcept;
+  BoundKey(const BoundKey&) = delete;
+  BoundKey& operator=(const BoundKey&) = delete;
+  ~BoundKey();
+
+  // As those of Limiter. Decision::key is a view of key().
+  Decision check(std::int64_t cost = 1);
+  Decision peek() const;
+  Decision give_back(std::int64_t cost = 1);
+
+  // Valid while this, or what it was moved to, lives.
+  std::string_view key() const noexcept;
+
+ private:
+  friend class Limiter;
+  struct Impl;
+  explicit BoundKey(std::unique_ptr<Impl> impl) noexcept;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace v0

@@ -60,11 +60,32 @@ bool Engine::remove_policy(std::string_view key) {
   return true;
 }
 
+namespace {
+
+std::uint64_t policy_mark(std::uint64_t stamp, std::uint32_t number) noexcept {
+  return stamp << 32 | number;
+}
+
+}  // namespace
+
+BoundEntry Engine::bind(std::string_view key) const {
+  const auto& [stamp, set] = policies_.current_version();
+  return {.key = limits_.placed(key),
+          .policy = policy_mark(stamp, set->number_of(set->match(key)))};
+}
+
+const core::Policy& Engine::match_anew(BoundEntry& bound, const PolicyVersion& policies) const {
+  const core::Policy& policy = policies.version->match(bound.key.text());
+  bound.policy.store(policy_mark(policies.stamp, policies.version->number_of(policy)),
+                     std::memory_order_relaxed);
+  return policy;
+}
+
 void Engine::decide_group(std::span<const Check> checks, std::span<Decision> decisions) {
   PENSTOCK_CHECK(checks.size() <= kGroup);
   const core::PolicySet& set = policies();
   std::array<store::memory::KeyCharge, kGroup> charges;
-  std::array<const core::PolicyDraft*, kGroup> matched;
+  std::array<const core::Policy*, kGroup> matched;
   std::array<Decision*, kGroup> places;
   std::size_t count = 0;
   for (std::size_t i = 0; i < checks.size(); ++i) {
@@ -74,17 +95,17 @@ void Engine::decide_group(std::span<const Check> checks, std::span<Decision> dec
       decisions[i] = {.error = error};
       continue;
     }
-    matched[count] = &set.match(key).draft;
-    charges[count] = {.key = key, .limit = &matched[count]->limit, .cost = cost};
+    matched[count] = &set.match(key);
+    charges[count] = {.key = key, .limit = &matched[count]->draft.limit, .cost = cost};
     places[count++] = &decisions[i];
   }
   limits_.decide_keys(
       std::span(charges).first(count), clock_.now(),
       [&](std::size_t i, const core::FastCharge& charge) {
-        *places[i] = admission(charges[i].key, *charges[i].limit, charge);
+        *places[i] = admission(charges[i].key, *matched[i], charge);
       },
       [&](std::size_t i, const core::LimitStatus& status) {
-        *places[i] = decision_of(charges[i].key, status, matched[i]->shadow);
+        *places[i] = decision_of(charges[i].key, status, matched[i]->draft.shadow);
       });
 }
 

@@ -5,6 +5,7 @@
 #include <penstock/decision.h>
 #include <penstock/limiter.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -29,9 +30,27 @@ class LibraryClock final : public Clock {
  public:
   explicit LibraryClock(ClockFunction function) noexcept : function_(function) {}
 
-  [[gnu::always_inline]] Instant now() const noexcept override {
-    return function_ == nullptr ? machine_.now_inline() : told();
-  }
+  Instant now() const noexcept override { return function_ == nullptr ? machine_.now() : told(); }
+
+  // now() in two steps, as TickMoment: made right after the reading, asked once and soon.
+  class Moment {
+   public:
+    [[gnu::always_inline]] Moment(const LibraryClock& clock, std::uint64_t ticks) noexcept
+        : clock_(clock), ticks_(ticks) {
+      if (clock.function_ != nullptr) [[unlikely]]
+        told_ = clock.told();
+    }
+    [[gnu::always_inline]] Instant operator()() const noexcept {
+      if (clock_.function_ == nullptr) [[likely]]
+        return clock_.machine_.at(ticks_);
+      return told_;
+    }
+
+   private:
+    const LibraryClock& clock_;
+    const runtime::TickMoment ticks_;
+    Instant told_{};
+  };
 
  private:
   Instant told() const noexcept;
@@ -40,15 +59,23 @@ class LibraryClock final : public Clock {
   const runtime::SteadyWallClock machine_;
 };
 
-[[gnu::always_inline]] inline Decision admission(std::string_view key, const core::Limit& limit,
+[[gnu::always_inline]] inline Decision admission(std::string_view key, const core::Policy& policy,
                                                  const core::FastCharge& charge) noexcept {
   return {.allowed = true,
-          .limit = limit.capacity,
-          .remaining = charge.remaining(),
-          .reset_after = charge.reset_after(),
+          .limit = policy.draft.limit.capacity,
+          .remaining = charge.remaining(policy.quick),
+          .reset_after = charge.reset_after(policy.quick),
           .key = key};
 }
 Decision decision_of(std::string_view key, const core::LimitStatus& status, bool shadow) noexcept;
+
+// A key with what was found out about it: where its usage is, and which policy counts. Safe on any
+// thread.
+struct BoundEntry {
+  store::memory::PlacedKey key;
+  // The lower half of the stamp of the policies, then the number of the one among them.
+  std::atomic<std::uint64_t> policy;
+};
 
 class Engine {
  public:
@@ -65,6 +92,10 @@ class Engine {
   // The same, of a key and a cost that are good. Always inline: the work is some thirty
   // nanoseconds, of which calls and copies would be a third.
   Decision decide_good(std::string_view key, std::int64_t cost);
+  // The key is good.
+  BoundEntry bind(std::string_view key) const;
+  // As decide_good(), without looking for what is known already.
+  Decision decide_bound(BoundEntry& bound, std::int64_t cost);
   // At most as many as a group of the store.
   void decide_group(std::span<const Check> checks, std::span<Decision> decisions);
   // The policies that it names are valid until this thread calls anything here again.
@@ -75,7 +106,14 @@ class Engine {
   static constexpr std::size_t kGroup = store::memory::kGroup;
 
  private:
+  using PolicyVersion = runtime::Snapshot<core::PolicySet>::Version;
+
   std::shared_ptr<const core::PolicySet> compile() const;
+  const core::Policy& match_anew(BoundEntry& bound, const PolicyVersion& policies) const;
+  template <class Key>
+  [[gnu::always_inline]] Decision decide_by(const core::Policy& policy, Key& key,
+                                            std::string_view text, std::int64_t cost,
+                                            const LibraryClock::Moment& now);
 
   const LibraryClock clock_;
   store::memory::MemoryLimits limits_;
@@ -108,11 +146,33 @@ inline Decision Engine::decide(std::string_view key, std::int64_t cost) {
 
 [[gnu::always_inline]] inline Decision Engine::decide_good(std::string_view key,
                                                            std::int64_t cost) {
-  const core::PolicyDraft& policy = policies().match(key).draft;
+  const std::uint64_t ticks = runtime::TickMoment::read();
+  const LibraryClock::Moment now(clock_, ticks);
+  return decide_by(policies().match(key), key, key, cost, now);
+}
+
+[[gnu::always_inline]] inline Decision Engine::decide_bound(BoundEntry& bound, std::int64_t cost) {
+  const std::uint64_t ticks = runtime::TickMoment::read();
+  const LibraryClock::Moment now(clock_, ticks);
+  const PolicyVersion& policies = policies_.current_version();
+  const std::uint64_t known = bound.policy.load(std::memory_order_relaxed);
+  const core::Policy& policy = known >> 32 == static_cast<std::uint32_t>(policies.stamp)
+                                   ? policies.version->numbered(static_cast<std::uint32_t>(known))
+                                   : match_anew(bound, policies);
+  return decide_by(policy, bound.key, bound.key.text(), cost, now);
+}
+
+// `key` as the store finds it.
+template <class Key>
+[[gnu::always_inline]] inline Decision Engine::decide_by(const core::Policy& policy, Key& key,
+                                                         std::string_view text, std::int64_t cost,
+                                                         const LibraryClock::Moment& now) {
   return limits_.decide_key(
-      key, policy.limit, cost, clock_.now(),
-      [&](const core::FastCharge& charge) { return admission(key, policy.limit, charge); },
-      [&](const core::LimitStatus& status) { return decision_of(key, status, policy.shadow); });
+      key, policy.draft.limit, cost, now,
+      [&](const core::FastCharge& charge) { return admission(text, policy, charge); },
+      [&](const core::LimitStatus& status) {
+        return decision_of(text, status, policy.draft.shadow);
+      });
 }
 
 }  // namespace penstock::library

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "core/policy/policy_rules.h"
+#include "library/bound_key_impl.h"
 #include "library/limiter_impl.h"
 #include "library/policies.h"
 
@@ -106,6 +107,13 @@ Decision Limiter::peek(std::string_view key) const { return impl_->decide(key, 0
 Decision Limiter::give_back(std::string_view key, std::int64_t cost) {
   if (cost < 0 || cost > core::kCostMax) return {.error = CheckError::bad_cost};
   return impl_->decide(key, -cost);
+}
+
+Expected<BoundKey> Limiter::bind(std::string_view key) const {
+  if (!library::good_key(key)) {
+    return Problem{.field = "key", .what = "key: must have from 1 to 512 bytes"};
+  }
+  return BoundKey(std::make_unique<BoundKey::Impl>(impl_, key));
 }
 
 bool Limiter::reset(std::string_view key) { return impl_->reset(key); }

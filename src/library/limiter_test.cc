@@ -14,30 +14,13 @@
 #include "core/limits/decide.h"
 #include "core/limits/rate.h"
 #include "library/policies.h"
+#include "library/test_limiter.h"
 #include "store/memory/memory_limits.h"
 
 namespace penstock {
 namespace {
 
 using namespace std::chrono_literals;
-
-// Read by limiters whose clock is simulated_now.
-std::atomic<std::int64_t> simulated_micros;
-std::chrono::microseconds simulated_now() { return std::chrono::microseconds{simulated_micros}; }
-
-constexpr std::int64_t kStart = 1'750'000'000'000'000;
-
-Limiter make(LimiterOptions options = {}) {
-  simulated_micros = kStart;
-  options.clock = simulated_now;
-  return *Limiter::make(options);
-}
-
-Policy bucket(std::string key, std::int64_t capacity, std::string per_second = "10") {
-  return {.key = std::move(key),
-          .capacity = capacity,
-          .refill = refill_per_second(std::move(per_second))};
-}
 
 TEST(Library, says_the_version_of_the_tree) {
   std::string version;

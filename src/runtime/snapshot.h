@@ -28,10 +28,17 @@ class Snapshot {
   }
 
   // Valid until this thread calls current() of any Snapshot<T> again.
-  const T& current() const {
-    const Seen& seen = seen_[place_];
+  const T& current() const { return *current_version().version; }
+
+  // With its stamp, which no other version of any snapshot ever has.
+  struct Version {
+    std::uint64_t stamp = 0;
+    const T* version = nullptr;
+  };
+  const Version& current_version() const {
+    const Version& seen = seen_[place_];
     if (seen.stamp == stamp_.load(std::memory_order_acquire)) [[likely]]
-      return *seen.version;
+      return seen;
     return refresh();
   }
 
@@ -45,18 +52,12 @@ class Snapshot {
   // A few, so that a thread that uses several in turn does not read each anew.
   static constexpr std::size_t kPlaces = 8;
 
-  // Without a destructor, so that reading it needs no check whether it was made.
-  struct Seen {
-    std::uint64_t stamp = 0;
-    const T* version = nullptr;
-  };
-
-  [[gnu::noinline]] const T& refresh() const {
+  [[gnu::noinline]] const Version& refresh() const {
     static thread_local std::array<std::shared_ptr<const T>, kPlaces> held;
     const std::lock_guard lock(mutex_);
     held[place_] = newest_;
     seen_[place_] = {stamp_.load(std::memory_order_relaxed), newest_.get()};
-    return *newest_;
+    return seen_[place_];
   }
 
   // From 1.
@@ -65,7 +66,8 @@ class Snapshot {
     return last.fetch_add(1, std::memory_order_relaxed) + 1;
   }
 
-  static inline constinit thread_local std::array<Seen, kPlaces> seen_{};
+  // Without destructors, so that reading it needs no check whether it was made.
+  static inline constinit thread_local std::array<Version, kPlaces> seen_{};
 
   // Of the newest version: no other version of any snapshot ever has the same.
   std::atomic<std::uint64_t> stamp_ = next_stamp();

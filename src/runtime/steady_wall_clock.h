@@ -21,9 +21,9 @@ class SteadyWallClock final : public Clock {
     return start_ + (monotonic_ == nullptr ? tick_micros() : monotonic_());
   }
 
-  // now() of a clock on the machine's source, without a call.
-  [[gnu::always_inline]] Instant now_inline() const noexcept {
-    return start_ + tick_micros_inline();
+  // The same of a clock on the machine's source, of a moment that was read.
+  [[gnu::always_inline]] Instant at(const TickMoment& moment) const noexcept {
+    return start_ + moment.micros();
   }
 
  private:

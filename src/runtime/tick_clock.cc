@@ -127,6 +127,6 @@ Micros tick_micros_anew() noexcept {
   return ticks_are_steady() ? Micros{tick_scale.tie(read_both())} : monotonic_micros();
 }
 
-Micros tick_micros() noexcept { return tick_micros_inline(); }
+Micros tick_micros() noexcept { return TickMoment(TickMoment::read()).micros(); }
 
 }  // namespace penstock::runtime

@@ -75,14 +75,38 @@ extern constinit thread_local TickScale tick_scale;
 // Where the scale does not cover the moment.
 Micros tick_micros_anew() noexcept;
 
-// tick_micros() without a call, for where that counts.
-[[gnu::always_inline]] inline Micros tick_micros_inline() noexcept {
+// tick_micros() in two steps without a call, for where that counts. Processors finish all that
+// comes before a reading of the counter before they read it, and do nothing behind it meanwhile:
+// who has something to wait for reads first, and works out the time at the end.
+class TickMoment {
+ public:
+  // Of the counter; 0 where there is none.
+  [[gnu::always_inline]] static std::uint64_t read() noexcept {
 #if defined(__x86_64__)
-  const std::uint64_t ticks = __builtin_ia32_rdtsc();
-  if (tick_scale.covers(ticks)) [[likely]]
-    return Micros{tick_scale.convert(ticks)};
+    return __builtin_ia32_rdtsc();
+#else
+    return 0;
 #endif
-  return tick_micros_anew();
-}
+  }
+
+  // `ticks` were just read by this thread.
+  [[gnu::always_inline]] explicit TickMoment(std::uint64_t ticks) noexcept : ticks_(ticks) {
+    if (!tick_scale.covers(ticks)) [[unlikely]]
+      known_ = tick_micros_anew();
+  }
+
+  // Once, and before this thread reads the time again. Neither waits nor calls.
+  [[gnu::always_inline]] Micros micros() const noexcept {
+    if (known_ == kUnknown) [[likely]]
+      return Micros{tick_scale.convert(ticks_)};
+    return known_;
+  }
+
+ private:
+  static constexpr Micros kUnknown{-1};  // no time since the start of the machine
+
+  std::uint64_t ticks_;
+  Micros known_ = kUnknown;
+};
 
 }  // namespace penstock::runtime

@@ -11,6 +11,7 @@
 
 #include "base/time.h"
 #include "core/limits/limit.h"
+#include "core/limits/reciprocal.h"
 #include "core/limits/state.h"
 
 namespace penstock::core {
@@ -136,9 +137,12 @@ struct FastCharge {
   std::uint64_t per_token;
   std::uint64_t tokens;
 
-  std::int64_t remaining() const noexcept { return static_cast<std::int64_t>(left / per_token); }
-  Micros reset_after() const noexcept {
-    const std::uint64_t micros = tokens == 1 ? used : (used - 1) / tokens + 1;
+  // `quick` is of the same rate, or of none.
+  std::int64_t remaining(const RateReciprocals& quick = {}) const noexcept {
+    return static_cast<std::int64_t>(quick.micros.divide(left, per_token));
+  }
+  Micros reset_after(const RateReciprocals& quick = {}) const noexcept {
+    const std::uint64_t micros = quick.tokens.divide(used - 1, tokens) + 1;
     return Micros{static_cast<std::int64_t>(std::min(micros, std::uint64_t{1} << 62))};
   }
 };

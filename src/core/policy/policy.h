@@ -6,6 +6,7 @@
 
 #include "base/time.h"
 #include "core/limits/limit.h"
+#include "core/limits/reciprocal.h"
 
 namespace penstock::core {
 
@@ -26,7 +27,8 @@ struct Policy {
   std::int64_t version = 0;  // from 1
   PolicyDraft draft;
   Instant changed{};
-  bool deleted = false;  // only in a history
+  bool deleted = false;        // only in a history
+  RateReciprocals quick = {};  // of its rate; set where policies are compiled for deciding
 };
 
 }  // namespace penstock::core

@@ -155,6 +155,8 @@ PolicySet::PolicySet(std::vector<Policy> policies, Policy fallback)
     const auto literals = static_cast<std::ptrdiff_t>(literal_characters(key));
     return std::tuple(!is_pattern(key), -literals, key);
   });
+  for (Policy& policy : policies_) policy.quick = RateReciprocals::of(policy.draft.limit.refill);
+  fallback_.quick = RateReciprocals::of(fallback_.draft.limit.refill);
   Builder builder;
   bool any_pattern = false;
   for (std::uint32_t i = 0; i < policies_.size(); ++i) {

@@ -28,6 +28,14 @@ class PolicySet {
   const Policy& match(std::string_view key) const { return any_ ? match_any(key) : fallback_; }
 
   const Policy& fallback() const noexcept { return fallback_; }
+
+  // A policy of this set by the number that number_of() says.
+  const Policy& numbered(std::uint32_t number) const noexcept {
+    return number == kNone ? fallback_ : policies_[number];
+  }
+  std::uint32_t number_of(const Policy& policy) const noexcept {
+    return &policy == &fallback_ ? kNone : static_cast<std::uint32_t>(&policy - policies_.data());
+  }
   std::size_t size() const noexcept { return policies_.size(); }
 
  private:

@@ -29,7 +29,7 @@ class KeyHash {
     PENSTOCK_CHECK(key.size() <= kKeyBytesMax);
     const std::size_t size = key.size();
     const char* at = key.data();
-    Wide sum = size;  // keys of different sizes may give the same words
+    Wide sum = 0;
     // The last words may overlap those before: with the size, they still tell every byte.
     if (size >= 16) [[likely]] {
       const char* const last = at + size - 16;
@@ -47,8 +47,9 @@ class KeyHash {
       const std::uint64_t ends = read<std::uint8_t>(at) | read<std::uint8_t>(at + size - 1) << 8;
       sum += product(ends, read<std::uint8_t>(at + size / 2), &secret_[2]);
     }
-    const Wide folded = product(static_cast<std::uint64_t>(sum),
-                                static_cast<std::uint64_t>(sum >> 64), secret_.data());
+    // With the size, since keys of different sizes may give the same words.
+    const Wide folded = static_cast<Wide>(static_cast<std::uint64_t>(sum) + (secret_[0] + size)) *
+                        (static_cast<std::uint64_t>(sum >> 64) + secret_[1]);
     return static_cast<std::uint64_t>(folded) ^ static_cast<std::uint64_t>(folded >> 64);
   }
 

@@ -23,7 +23,8 @@ constexpr std::size_t kRemovedSpare = 256;              // small stripes are fil
 constexpr std::size_t kStripeLogBytesMin = 128 * 1024;  // two full logs
 
 std::size_t stripes_for(std::size_t max_keys) {
-  const std::size_t least = std::min(kStripesMin, std::max<std::size_t>(max_keys / 16, 1));
+  const std::size_t least =
+      std::min(kStripesMin, std::bit_floor(std::max<std::size_t>(max_keys / 16, 1)));
   return std::clamp(std::bit_ceil(max_keys / kStripeKeys + 1), least, kStripesMax);
 }
 
@@ -60,6 +61,7 @@ MemoryLimits::MemoryLimits(const MemoryOptions& options, const Clock& clock)
       clock_(clock),
       hash_(options.hash_seed ? *options.hash_seed : machine_seed()),
       stripes_count_(stripes_for(options.max_keys)),
+      stripes_shift_(63 - static_cast<unsigned>(std::countr_zero(stripes_count_))),
       stripe_log_bytes_max_(std::max(options.log_bytes_max / stripes_count_, kStripeLogBytesMin)),
       stripes_(std::make_unique<Stripe[]>(stripes_count_)) {
   for (std::size_t i = 0; i < stripes_count_; ++i) stripes_[i].use(pool_);
@@ -87,9 +89,15 @@ core::LimitStatus MemoryLimits::charge_locked(Stripe& stripe, Entry* entry, std:
                                                             Instant now,
                                                             core::LimitStatus& status) {
   charge_key(
-      key, limit, cost, hash, now,
+      key, limit, cost, hash, [now] { return now; },
       [&](const core::FastCharge& charge) { core::tell(limit, charge, status); },
       [&](const core::LimitStatus& other) { status = other; });
+}
+
+Entry* MemoryLimits::find_anew(Stripe& stripe, PlacedKey& key) const noexcept {
+  const Stripe::Place place = stripe.place_of(cell_hash(key.hash_), key.text_);
+  key.place_.store(place, std::memory_order_relaxed);
+  return stripe.find_at(place, pool_);
 }
 
 void MemoryLimits::charge_known(Stripe& stripe, Entry& entry, const core::Limit& limit,

@@ -67,6 +67,21 @@ struct KeyCharge {
   std::int64_t cost;
 };
 
+// A key with the place where it was found last, for a caller who asks for it again and again: he
+// waits neither for its hash nor for a search. For one MemoryLimits. Safe on any thread.
+class PlacedKey {
+ public:
+  std::string_view text() const noexcept { return text_; }
+
+ private:
+  friend class MemoryLimits;
+  PlacedKey(std::string_view text, std::uint64_t hash) : text_(text), hash_(hash) {}
+
+  const std::string text_;
+  const std::uint64_t hash_;
+  std::atomic<Stripe::Place> place_ = 0;  // a hint
+};
+
 class MemoryLimits final : public LimitStore {
  public:
   // `clock` outlives this.
@@ -76,16 +91,29 @@ class MemoryLimits final : public LimitStore {
   void apply(std::span<const LimitRequest> requests, std::optional<Instant> now,
              std::span<Result<LimitAnswer>> answers) override;
   // As apply() about one check that is no shadow, without its ceremony: for callers in this
-  // process. The key has from 1 to 512 bytes.
+  // process. The key has from 1 to 512 bytes. `now()` is called once, with a lock held.
   //
   // Answers `usual(FastCharge)` in the usual case, a known bucket that admits, and
   // `other(LimitStatus)` in all others: the caller makes of it what he needs without a status in
   // between, which would go through memory and cost as much as the decision.
-  template <class Usual, class Other>
+  template <class Now, class Usual, class Other>
   [[gnu::always_inline]] auto decide_key(std::string_view key, const core::Limit& limit,
-                                         std::int64_t cost, Instant now, const Usual& usual,
+                                         std::int64_t cost, const Now& now, const Usual& usual,
                                          const Other& other) {
     return charge_key(key, limit, cost, hash_(key), now, usual, other);
+  }
+  // From 1 to 512 bytes.
+  PlacedKey placed(std::string_view key) const { return {key, hash_(key)}; }
+  template <class Now, class Usual, class Other>
+  [[gnu::always_inline]] auto decide_key(PlacedKey& key, const core::Limit& limit,
+                                         std::int64_t cost, const Now& now, const Usual& usual,
+                                         const Other& other) {
+    Stripe& stripe = stripe_of(key.hash_);
+    stripe.lock.lock();
+    Entry* entry = stripe.find_at(key.place_.load(std::memory_order_relaxed), pool_);
+    if (entry == nullptr) [[unlikely]]
+      entry = find_anew(stripe, key);
+    return charge_entry(stripe, entry, key.text_, limit, cost, key.hash_, now, usual, other);
   }
   // As many as a group at most. `usual(i, FastCharge)` or `other(i, LimitStatus)` says what came of
   // charges[i].
@@ -102,7 +130,7 @@ class MemoryLimits final : public LimitStore {
     for (std::size_t i = 0; i < charges.size(); ++i) {
       const auto& [key, limit, cost] = charges[i];
       charge_key(
-          key, *limit, cost, hashes[i], now,
+          key, *limit, cost, hashes[i], [now] { return now; },
           [&](const core::FastCharge& charge) { usual(i, charge); },
           [&](const core::LimitStatus& status) { other(i, status); });
     }
@@ -132,11 +160,19 @@ class MemoryLimits final : public LimitStore {
  private:
   Result<LimitAnswer> decide(const LimitRequest& request, std::uint64_t hash, Instant now);
   LimitAnswer decide_one(const LimitRequest& request, std::uint64_t hash, Instant now);
-  template <class Usual, class Other>
-  auto charge_key(std::string_view key, const core::Limit& limit, std::int64_t cost,
-                  std::uint64_t hash, Instant now, const Usual& usual, const Other& other);
+  template <class Now, class Usual, class Other>
+  [[gnu::always_inline]] auto charge_key(std::string_view key, const core::Limit& limit,
+                                         std::int64_t cost, std::uint64_t hash, const Now& now,
+                                         const Usual& usual, const Other& other);
   void charge_key(std::string_view key, const core::Limit& limit, std::int64_t cost,
                   std::uint64_t hash, Instant now, core::LimitStatus& status);
+  // Unlocks the stripe. `entry` is that of the key, or null.
+  template <class Now, class Usual, class Other>
+  [[gnu::always_inline]] auto charge_entry(Stripe& stripe, Entry* entry, std::string_view key,
+                                           const core::Limit& limit, std::int64_t cost,
+                                           std::uint64_t hash, const Now& now, const Usual& usual,
+                                           const Other& other);
+  Entry* find_anew(Stripe& stripe, PlacedKey& key) const noexcept;
   core::LimitStatus charge_locked(Stripe& stripe, Entry* entry, std::string_view key,
                                   const core::Limit& limit, std::int64_t cost, std::uint64_t hash,
                                   Instant now);
@@ -151,9 +187,9 @@ class MemoryLimits final : public LimitStore {
   void apply_group(std::span<const LimitRequest> requests, Instant now,
                    std::span<Result<LimitAnswer>> answers);
 
-  // The stripe comes from the high half of the hash, the cell from the low one.
+  // The stripe comes from the highest bits of the hash, the cell from the low half.
   std::size_t stripe_index(std::uint64_t hash) const noexcept {
-    return static_cast<std::size_t>((hash >> 32) * stripes_count_ >> 32);
+    return static_cast<std::size_t>(hash >> 1 >> stripes_shift_);
   }
   Stripe& stripe_of(std::uint64_t hash) const noexcept { return stripes_[stripe_index(hash)]; }
   std::uint32_t log_entries_max(const Stripe& stripe) const noexcept;
@@ -172,7 +208,8 @@ class MemoryLimits final : public LimitStore {
   const MemoryOptions options_;
   const Clock& clock_;
   const KeyHash hash_;
-  const std::size_t stripes_count_;
+  const std::size_t stripes_count_;  // a power of two
+  const unsigned stripes_shift_;
   const std::size_t stripe_log_bytes_max_;
   ChunkPool pool_;
   const std::unique_ptr<Stripe[]> stripes_;
@@ -184,25 +221,32 @@ class MemoryLimits final : public LimitStore {
 
 // Always inline: alone, in a group, and in the library. Only the usual case is here, a bucket that
 // admits; the others stay out of its registers, and take over the lock.
-template <class Usual, class Other>
+template <class Now, class Usual, class Other>
 [[gnu::always_inline]] inline auto MemoryLimits::charge_key(std::string_view key,
                                                             const core::Limit& limit,
                                                             std::int64_t cost, std::uint64_t hash,
-                                                            Instant now, const Usual& usual,
+                                                            const Now& now, const Usual& usual,
                                                             const Other& other) {
   Stripe& stripe = stripe_of(hash);
   stripe.lock.lock();
-  now = std::max(now, stripe.floor);
   Entry* const entry = stripe.find(static_cast<std::uint32_t>(hash), key, pool_);
+  return charge_entry(stripe, entry, key, limit, cost, hash, now, usual, other);
+}
+
+template <class Now, class Usual, class Other>
+[[gnu::always_inline]] inline auto MemoryLimits::charge_entry(
+    Stripe& stripe, Entry* entry, std::string_view key, const core::Limit& limit, std::int64_t cost,
+    std::uint64_t hash, const Now& now, const Usual& usual, const Other& other) {
+  const Instant instant = std::max(now(), stripe.floor);
   core::FastCharge charge;
-  if (entry != nullptr && core::charge_if_usual(limit, entry->state, cost, now, charge))
+  if (entry != nullptr && core::charge_if_usual(limit, entry->state, cost, instant, charge))
       [[likely]] {
     entry->set_capacity(limit.capacity);
     mark(stripe, *entry);
     stripe.lock.unlock();
     return usual(charge);
   }
-  return other(charge_locked(stripe, entry, key, limit, cost, hash, now));
+  return other(charge_locked(stripe, entry, key, limit, cost, hash, instant));
 }
 
 }  // namespace penstock::store::memory

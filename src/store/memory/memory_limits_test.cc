@@ -333,6 +333,27 @@ TEST_F(MemoryLimitsTest, refuses_garbage_and_skips_what_is_idle_or_there) {
   EXPECT_EQ(limits_->restore("late", state), false) << "idle by now";
 }
 
+TEST_F(MemoryLimitsTest, a_placed_key_stays_itself_while_others_take_its_place) {
+  make({.max_keys = 64});
+  std::vector<std::unique_ptr<PlacedKey>> placed;
+  for (int i = 0; i < 8; ++i) {
+    placed.push_back(std::unique_ptr<PlacedKey>(new PlacedKey(limits_->placed(key(i)))));
+  }
+  for (int step = 0; step < 20'000; ++step) {
+    // Keys of the same size that use more push it out and take over its place.
+    ask(key(1'000 + step), kBucket, 50);
+    const int i = step % 8;
+    const std::int64_t before = ask(key(i), kBucket, 0).remaining;
+    const std::int64_t after = limits_->decide_key(
+        *placed[static_cast<std::size_t>(i)], kBucket, 1, [&] { return clock_.now(); },
+        [](const core::FastCharge& charge) { return charge.remaining(); },
+        [](const LimitStatus& status) { return status.remaining; });
+    ASSERT_EQ(after, before > 0 ? before - 1 : 0) << step;
+    ASSERT_EQ(ask(key(i), kBucket, 0).remaining, after) << step;
+    clock_.advance(Micros{10'000});
+  }
+}
+
 TEST_F(MemoryLimitsTest, saving_sweeping_and_flooding_at_once_lose_no_token) {
   make({.max_keys = 3'000, .track_changes = true});
   const Limit shared{.capacity = 20'000, .refill = {1, 3'600'000'000}, .window = Seconds{60}};

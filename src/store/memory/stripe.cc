@@ -74,6 +74,7 @@ bool Stripe::erase(std::uint32_t hash, std::string_view key) noexcept {
 }
 
 void Stripe::erase_cell(std::uint32_t at) noexcept {
+  forget_places();
   const Entry& entry = arena_[cells_[at].slot];
   log_bytes -= entry.state.owned_bytes();
   dirty -= entry.dirty;

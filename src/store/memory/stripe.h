@@ -53,20 +53,19 @@ class alignas(64) Stripe {
   // The same for callers that have the pool at hand and need not wait for the stripe to name it.
   [[gnu::always_inline]] Entry* find(std::uint32_t hash, std::string_view key,
                                      const ChunkPool& pool) const noexcept {
-    if (used_ == 0) [[unlikely]]
-      return nullptr;
-    const std::uint32_t count = count_.load(std::memory_order_relaxed);
-    for (std::uint32_t i = home(hash, count);; i = next(i, count)) {
-      const Cell cell = cells_[i];
-      if (cell.slot == kNoSlot) [[unlikely]]
-        return nullptr;
-      if (cell.hash != hash) continue;
-      Entry& entry = *reinterpret_cast<Entry*>(pool.at(cell.slot));
-      if (entry.key_bytes == key.size() && same_bytes(reinterpret_cast<const char*>(&entry + 1),
-                                                      key.data(), key.size())) [[likely]] {
-        return &entry;
-      }
-    }
+    const Slot slot = find_slot(hash, key, pool);
+    return slot == kNoSlot ? nullptr : &entry_at(slot, pool);
+  }
+
+  // Where an entry was found, for as long as no entry of the stripe goes or moves. 0 is none.
+  using Place = std::uint64_t;
+
+  [[gnu::always_inline]] Entry* find_at(Place place, const ChunkPool& pool) const noexcept {
+    return place >> 32 == generation_ ? &entry_at(static_cast<Slot>(place), pool) : nullptr;
+  }
+  Place place_of(std::uint32_t hash, std::string_view key) const noexcept {
+    const Slot slot = find_slot(hash, key, arena_.pool());
+    return slot == kNoSlot ? 0 : Place{generation_} << 32 | slot;
   }
 
   // Before the first key; `pool` outlives this.
@@ -135,10 +134,33 @@ class alignas(64) Stripe {
     return i + 1 == count ? 0 : i + 1;
   }
 
+  static Entry& entry_at(Slot slot, const ChunkPool& pool) noexcept {
+    return *reinterpret_cast<Entry*>(pool.at(slot));
+  }
+  [[gnu::always_inline]] Slot find_slot(std::uint32_t hash, std::string_view key,
+                                        const ChunkPool& pool) const noexcept {
+    if (used_ == 0) [[unlikely]]
+      return kNoSlot;
+    const std::uint32_t count = count_.load(std::memory_order_relaxed);
+    for (std::uint32_t i = home(hash, count);; i = next(i, count)) {
+      const Cell cell = cells_[i];
+      if (cell.slot == kNoSlot) [[unlikely]]
+        return kNoSlot;
+      if (cell.hash != hash) continue;
+      const Entry& entry = entry_at(cell.slot, pool);
+      if (entry.key_bytes == key.size() && same_bytes(reinterpret_cast<const char*>(&entry + 1),
+                                                      key.data(), key.size())) [[likely]] {
+        return cell.slot;
+      }
+    }
+  }
   void resize(std::uint32_t count);
   void put(Cell cell) noexcept;
   void erase_cell(std::uint32_t at) noexcept;
   void pack() noexcept;
+  void forget_places() noexcept {
+    if (++generation_ == 0) generation_ = 1;
+  }
 
   // What every decision reads comes first, in one cache line.
  public:
@@ -148,6 +170,9 @@ class alignas(64) Stripe {
   std::uint32_t used_ = 0;
   // Atomic only for prefetch_cells(), which may see an old pair and prefetch in vain.
   std::atomic<std::uint32_t> count_ = 0;
+  // Another one whenever an entry goes or moves, never 0. It takes four billion of those until a
+  // place that was kept all the while could be taken for another one's.
+  std::uint32_t generation_ = 1;
   std::atomic<const Cell*> hint_ = nullptr;
   std::unique_ptr<Cell[]> cells_;
 

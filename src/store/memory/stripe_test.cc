@@ -68,6 +68,34 @@ TEST(Stripe, agrees_with_a_map_over_random_histories) {
   }
 }
 
+TEST(Stripe, finds_by_its_place_what_is_still_there_and_nothing_else) {
+  Rng rng(5);
+  ChunkPool pool;
+  Stripe stripe;
+  stripe.use(pool);
+  std::map<std::string, Stripe::Place> places;  // of all keys that ever were
+  std::size_t found = 0;
+  for (std::int64_t step = 1; step < 30'000; ++step) {
+    const std::string key = key_of(rng.below(400));
+    const std::uint32_t hash = bad_hash(key, 1'000'000);
+    Entry* const entry = stripe.find(hash, key);
+    const Stripe::Place place = places[key];
+    if (Entry* const at = stripe.find_at(place, pool); at != nullptr) {
+      ASSERT_EQ(at, entry);
+      ++found;
+    }
+    if (entry == nullptr) {
+      ASSERT_EQ(stripe.place_of(hash, key), 0U);
+      stripe.insert(hash, key, marked(step));
+    } else if (rng.below(50) == 0) {
+      stripe.erase(hash, key);
+      ASSERT_EQ(stripe.find_at(place, pool), nullptr);
+    }
+    places[key] = stripe.place_of(hash, key);
+  }
+  EXPECT_GT(found, 1'000U) << "places are of use";
+}
+
 TEST(Stripe, walks_over_every_entry_in_turn) {
   ChunkPool pool;
   Stripe stripe;

@@ -6,39 +6,18 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/same_bytes.h"
 #include "base/time.h"
 #include "core/limits/state.h"
 #include "store/memory/entry_arena.h"
 #include "store/memory/spin_lock.h"
 
 namespace penstock::store::memory {
-
-// As memcmp() == 0 of two keys of one size, without a call and with few branches: keys are short,
-// and words of eight bytes soon done.
-[[gnu::always_inline]] inline bool same_bytes(const char* a, const char* b,
-                                              std::size_t size) noexcept {
-  const auto differ = [&](std::size_t at) {
-    std::uint64_t words[2];
-    std::memcpy(&words[0], a + at, 8);
-    std::memcpy(&words[1], b + at, 8);
-    return words[0] ^ words[1];
-  };
-  if (size > 32) {
-    for (std::size_t at = 0; at + 16 < size; at += 16) {
-      if ((differ(at) | differ(at + 8)) != 0) return false;
-    }
-    return (differ(size - 16) | differ(size - 8)) == 0;
-  }
-  if (size >= 16) return (differ(0) | differ(8) | differ(size - 16) | differ(size - 8)) == 0;
-  if (size >= 8) return (differ(0) | differ(size - 8)) == 0;
-  return std::memcmp(a, b, size) == 0;
-}
 
 class alignas(64) Stripe {
  public:

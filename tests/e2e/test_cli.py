@@ -250,7 +250,7 @@ def test_an_import_rides_out_a_restart_of_the_daemon(start_daemon, tmp_path, how
     # The import reads only a little ahead, so the rest waits in the pipe until the daemon is back.
     rest = threading.Thread(target=feed.send, args=(20_000,))
     rest.start()
-    time.sleep(0.3)  # some calls fail for certain
+    time.sleep(0.3)  # some calls are refused for certain: nobody is there to tell of them
     daemon = start_daemon("--http", f"127.0.0.1:{daemon.port}", data_dir=daemon.data_dir)
     rest.join(60)
     code, out, err = feed.finish()

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from conftest import ROOT, binary, clean_environment, peak_kib, read_terminal, wait_until
+from conftest import binary, clean_environment, peak_kib, read_terminal, wait_until
 
 AT = "2030-01-01T00:00:00Z"
 
@@ -33,18 +33,6 @@ def start(*args, **options) -> subprocess.Popen:
 
 def lines_of(path):
     return [json.loads(line) for line in open(path)]
-
-
-# --- version ---
-
-def test_version_tells_what_is_running(penstock):
-    text = penstock("version")
-    assert text.returncode == 0
-    version = (ROOT / "VERSION").read_text().strip()
-    assert text.stdout.startswith(f"penstock {version}")
-    known = json.loads(penstock("version", "--json").stdout)
-    assert known["version"] == version
-    assert {"commit", "compiler", "rocksdb", "boost"} <= known.keys()
 
 
 # --- client commands ---

@@ -5,9 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <future>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,32 +14,12 @@
 
 #include "front/http/http.h"
 #include "front/http/slot_routes.h"
+#include "front/http/test_route_call.h"
+#include "service/slots/test_slot_stores.h"
 
 namespace penstock::front {
 
 inline constexpr Instant kNoon = from_epoch_millis(1'748'779'200'000);  // 2025-06-01T12:00:00Z
-
-class MockSlots : public store::SlotStore {
- public:
-  MOCK_METHOD(std::vector<Result<store::Assignment>>, assign,
-              (std::span<const store::SlotRequest>, std::optional<Instant>), (override));
-  MOCK_METHOD(Result<std::vector<std::optional<store::Slot>>>, find, (std::span<const EventId>),
-              (override));
-  MOCK_METHOD(Result<std::vector<store::WindowUse>>, windows, (const store::WindowRange&),
-              (override));
-  MOCK_METHOD(Result<std::vector<store::Slot>>, scan, (const EventId&, std::size_t), (override));
-};
-
-class MockConfigs : public store::SlotConfigStore {
- public:
-  MOCK_METHOD(Result<std::optional<core::SlotConfig>>, find, (const ConfigName&), (override));
-  MOCK_METHOD(Result<store::SlotConfigChange>, put,
-              (const core::SlotConfigDraft&, std::optional<Instant>), (override));
-  MOCK_METHOD(Result<std::vector<core::SlotConfig>>, history, (const ConfigName&, std::size_t),
-              (override));
-  MOCK_METHOD(Result<std::vector<core::SlotConfig>>, list, (const ConfigName&, std::size_t),
-              (override));
-};
 
 inline core::SlotConfig slot_config(const ConfigName& name) {
   return {.name = name,
@@ -102,26 +79,11 @@ class SlotRoutesTest : public testing::Test {
     });
   }
 
-  Response send(Method method, std::string_view pattern, const SlotCallText& call) {
-    std::promise<Response> promise;
-    auto future = promise.get_future();
-    {
-      // All that the request shows is gone when the handler returns, as the contract allows.
-      const auto text = std::make_unique<SlotCallText>(call);
-      Request request{
-          .method = method, .query = text->query, .body = text->body, .request_id = "req-1"};
-      if (!text->param.empty()) request.params.push_back(text->param);
-      if (!text->content_type.empty()) {
-        request.headers.emplace_back("Content-Type", text->content_type);
-      }
-      const auto route = std::ranges::find_if(
-          routes_, [&](const Route& r) { return r.method == method && r.pattern == pattern; });
-      if (route == routes_.end()) return {.status = 0, .body = "no such route"};
-      route->handler(request, [promise = std::move(promise)](Response&& response) mutable {
-        promise.set_value(std::move(response));
-      });
-    }
-    return future.get();
+  Response send(Method method, std::string_view pattern, SlotCallText&& call) {
+    RouteCall told{.method = method, .query = std::move(call.query), .body = std::move(call.body)};
+    if (!call.param.empty()) told.params = {std::move(call.param)};
+    if (!call.content_type.empty()) told.headers = {{"Content-Type", std::move(call.content_type)}};
+    return answer_of(find_route(routes_, method, pattern), std::move(told));
   }
 
   Response post_slot(std::string body, std::string content_type = "application/json") {
@@ -156,8 +118,8 @@ class SlotRoutesTest : public testing::Test {
     return asked;
   }
 
-  testing::NiceMock<MockSlots> slots_;
-  testing::NiceMock<MockConfigs> configs_;
+  testing::NiceMock<service::MockSlots> slots_;
+  testing::NiceMock<service::MockConfigs> configs_;
   SimulatedClock clock_{kNoon + Micros{123'456}};
   Log log_{clock_, -1, LogLevel::off, LogFormat::text};
   runtime::Metrics metrics_;

@@ -129,7 +129,8 @@ function(penstock_script_tests)
       test_throttle_filter
       test_tls
       test_top
-      test_usage_export)
+      test_usage_export
+      test_version)
   foreach(suite e2e servers chaos)
     file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${suite}/test_*.py)
     foreach(script ${scripts})

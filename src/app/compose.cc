@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/build_commit.h"
 #include "app/compose_dispatch.h"
 #include "app/compose_gateway.h"
 #include "app/compose_intake.h"
@@ -85,6 +86,7 @@ class ComposedDaemon final : public Daemon {
     const store::Backend limits = stores_->throttle();
     front::add_status_route(routes,
                             {.version = PENSTOCK_VERSION,
+                             .commit = std::string(build_commit()),
                              .store = limits.name,
                              .check = [health = limits.health] { return health->check(); }});
     auto throttle = ThrottlePart::start(config_.throttle, limits, clock_, log_, metrics_, routes);

@@ -1,5 +1,6 @@
-// Names that callers choose (event, config, pool, item, item type, payment): 1 to 128 printable ASCII characters, no spaces.
-// Each kind is its own type, so that an event id cannot be passed where a pool is meant.
+// Names that callers choose (event, config, pool, item, item type, payment): 1 to 128 printable
+// ASCII characters, no spaces. Each kind is its own type, so that an event id cannot be passed
+// where a pool is meant.
 #pragma once
 
 #include <cstddef>

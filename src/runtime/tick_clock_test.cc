@@ -117,7 +117,7 @@ TEST(TickClock, follows_the_kernel_clock_on_every_thread) {
 
 TEST(TickClock, follows_the_kernel_clock_after_a_pause) {
   follow_the_kernel(Millis{10});
-  std::this_thread::sleep_for(Millis{50});
+  std::this_thread::sleep_for(Millis{50});  // the pause itself
   follow_the_kernel(Millis{10});
 }
 

@@ -155,12 +155,18 @@ def penstock():
     return run
 
 
-def wait_until(condition, seconds=10, what="the condition"):
-    """Polls `condition` until it holds; for events that offer nothing to wait on."""
+def wait_until(condition, seconds=10, what="the condition", every=0.01):
+    """Polls `condition` until it holds; for events that offer nothing to wait on. `what` may be a function, which is asked
+    when the time is over."""
     deadline = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < deadline, f"{what} did not come within {seconds} s"
-        time.sleep(0.01)
+        assert time.monotonic() < deadline, f"{what() if callable(what) else what} did not come within {seconds} s"
+        time.sleep(every)
+
+
+def any_moment(chance, seconds):
+    """Returns at a moment that nobody chose, within so many seconds: what is killed then is killed in the middle of anything."""
+    time.sleep(chance.uniform(0, seconds))
 
 
 def peak_kib(process) -> int:
@@ -172,7 +178,10 @@ def peak_kib(process) -> int:
         except FileNotFoundError:
             break
         peak = int(found.group(1)) if found else peak
-        time.sleep(0.01)
+        try:
+            process.wait(0.01)
+        except subprocess.TimeoutExpired:
+            pass
     assert process.wait(60) == 0
     return peak
 

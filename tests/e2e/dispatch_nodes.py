@@ -116,4 +116,4 @@ def counts(node):
 
 def wait_for_counts(node, seconds=60, **wanted):
     wait_until(lambda: all(counts(node)[state] == n for state, n in wanted.items()), seconds,
-               f"{wanted} (there is {counts(node)})")
+               lambda: f"{wanted} (there is {counts(node)})")

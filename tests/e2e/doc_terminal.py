@@ -11,7 +11,7 @@ import subprocess
 import time
 
 import testserver
-from conftest import READY_SECONDS, ROOT, binary, clean_environment
+from conftest import READY_SECONDS, ROOT, binary, clean_environment, wait_until
 from doc_blocks import RuleBroken
 
 # Commands of `penstock` that need no daemon start none.
@@ -174,14 +174,15 @@ class Terminal:
             self.stop_daemon()
         elif ASKS_THE_DAEMON.search(block.commands):
             self.need_daemon()
-        deadline = time.monotonic() + UNTIL_SECONDS
-        while True:
+        output = ""
+
+        def shows():
+            nonlocal output
             output = self.shell(block)
-            if "until" not in block.marks or block.marks["until"] in output:
-                return output
-            if time.monotonic() > deadline:
-                raise RuleBroken(block.place, f"printed no {block.marks['until']!r} within {UNTIL_SECONDS} s, but:\n{output}")
-            time.sleep(0.1)  # the block itself is the question; there is no event to wait for
+            return block.marks.get("until", "") in output
+
+        wait_until(shows, UNTIL_SECONDS, lambda: f"{block.place}: after\n{output}\n{block.marks['until']!r}", every=0.1)
+        return output
 
     def shell(self, block):
         command = self.translate(block.commands)

@@ -118,7 +118,7 @@ class Proxy:
                     if self.mode == "stall":
                         continue
                     if end is server and self.delay:
-                        time.sleep(self.delay)
+                        time.sleep(self.delay)  # the way back takes that long
                     (server if end is client else client).sendall(data)
         except OSError:
             pass

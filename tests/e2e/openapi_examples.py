@@ -5,10 +5,9 @@ Usage: python3 openapi_examples.py     records the answers anew in docs/openapi/
 import json
 import sys
 import tempfile
-import time
 import urllib.parse
 
-from conftest import ROOT, Daemon
+from conftest import ROOT, Daemon, wait_until
 
 sys.path.insert(0, str(ROOT / "tools"))
 import openapi  # noqa: E402
@@ -41,12 +40,13 @@ class Call:
             body, headers["Content-Type"] = json.dumps(self.example["body"]), "application/json"
         elif "text" in self.example:
             body, headers["Content-Type"] = self.example["text"], self.example["type"]
-        deadline = time.monotonic() + EVENTUALLY_SECONDS
-        while True:
+
+        def has_come():
             self.answer = daemon.request(self.method, path, body, headers)
-            if self.has_come() or time.monotonic() > deadline:
-                return
-            time.sleep(0.05)
+            return self.has_come()
+
+        wait_until(has_come, EVENTUALLY_SECONDS, lambda: f"{self.name} (instead of {self.answer.status}: {self.answer.body})",
+                   every=0.05)
 
     def has_come(self) -> bool:
         """Whether this is the answer to wait for, where an example has one."""

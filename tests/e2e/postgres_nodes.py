@@ -5,7 +5,10 @@ import random
 import threading
 import time
 
+from conftest import wait_until
+
 BASE = 1_906_545_600  # 2030-06-01T12:00:00Z
+SEND_SECONDS = 120  # longer than a node or its database is away
 
 
 def instant(seconds) -> str:
@@ -56,7 +59,8 @@ class Load(threading.Thread):
         return {"eventId": event, "configName": self.random.choice(self.configs), "requestedTime": instant(spread)}
 
     def _send(self, events):
-        for _ in range(2_000):
+        def all_answered():
+            nonlocal events
             status, body = self._call(self.random.choice(self.nodes), events)
             results = json.loads(body)["results"] if status == 200 else []
             bad = [each for each in results if "error" in each]
@@ -64,11 +68,12 @@ class Load(threading.Thread):
                 if "error" not in slot:
                     self._keep(slot)
             if status == 200 and not bad:
-                return
+                return True
             self.failures.append(bad[0]["status"] if bad else status)
             events = [event for event, each in zip(events, results) if "error" in each] if bad else events
-            time.sleep(0.02)
-        raise AssertionError(f"never answered: {self.failures[-5:]}")
+            return False
+
+        wait_until(all_answered, SEND_SECONDS, lambda: f"an answer for each (last {self.failures[-5:]})", every=0.02)
 
     def _keep(self, slot):
         known = self.slots.setdefault(slot["eventId"], slot)
@@ -100,11 +105,12 @@ def start_loads(nodes, configs, count=3):
 def let_work(loads, batches=20):
     """Returns when every load has had so many more batches answered."""
     goals = [load.batches + batches for load in loads]
-    deadline = time.monotonic() + 60
-    while any(load.batches < goal for load, goal in zip(loads, goals)):
+
+    def have_worked():
         assert all(load.is_alive() for load in loads), [load.problem for load in loads]
-        assert time.monotonic() < deadline, "the loads do not get on"
-        time.sleep(0.01)
+        return all(load.batches >= goal for load, goal in zip(loads, goals))
+
+    wait_until(have_worked, 60, "the progress of the loads")
 
 
 def end_loads(loads):

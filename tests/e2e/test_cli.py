@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from conftest import ROOT, binary, clean_environment, peak_kib, read_terminal, wait_until
+from conftest import binary, clean_environment, peak_kib, read_terminal, wait_until
 
 AT = "2030-01-01T00:00:00Z"
 
@@ -33,18 +33,6 @@ def start(*args, **options) -> subprocess.Popen:
 
 def lines_of(path):
     return [json.loads(line) for line in open(path)]
-
-
-# --- version ---
-
-def test_version_tells_what_is_running(penstock):
-    text = penstock("version")
-    assert text.returncode == 0
-    version = (ROOT / "VERSION").read_text().strip()
-    assert text.stdout.startswith(f"penstock {version}")
-    known = json.loads(penstock("version", "--json").stdout)
-    assert known["version"] == version
-    assert {"commit", "compiler", "rocksdb", "boost"} <= known.keys()
 
 
 # --- client commands ---
@@ -250,7 +238,7 @@ def test_an_import_rides_out_a_restart_of_the_daemon(start_daemon, tmp_path, how
     # The import reads only a little ahead, so the rest waits in the pipe until the daemon is back.
     rest = threading.Thread(target=feed.send, args=(20_000,))
     rest.start()
-    time.sleep(0.3)  # some calls fail for certain
+    time.sleep(0.3)  # some calls are refused for certain: nobody is there to tell of them
     daemon = start_daemon("--http", f"127.0.0.1:{daemon.port}", data_dir=daemon.data_dir)
     rest.join(60)
     code, out, err = feed.finish()

@@ -17,6 +17,7 @@ SHELL_SECONDS = 20  # a shell starts in tens of milliseconds; a loaded machine g
 OFFERED = [
     ("penstock slots as", {"assign"}),
     ("penstock sl", {"slots"}),
+    ("penstock --ver", {"--version"}),
     ("penstock slots ", {name.split()[1] for name in cli_tree.commands() if name.startswith("slots ")}),
     ("penstock --help slots co", {"confirm"}),
     ("penstock payments rules ", {"get", "put"}),

@@ -119,7 +119,7 @@ def test_items_outlive_a_minute_without_their_sink(request):
     for node in both:
         put_type(node, None, {"url": f"http://127.0.0.1:{port}/work"}, retryBackoffMs=None, retryBackoffMaxMs=None)
         enqueue(node, *names)
-    time.sleep(60)
+    time.sleep(60)  # the minute itself
     for node in both:
         assert counts(node)["DEAD"] == 0 and counts(node)["DISPATCHED"] == 0
         assert "refused" in item(node, "m-0")["lastError"]
@@ -141,7 +141,7 @@ def test_kill_switch_stops_a_batch_and_gives_the_rest_back(node, downstream):
     patch_type(node, enabled=False)
     switched = time.time()
     wait_for_counts(node, CLAIMED=0)
-    time.sleep(1)
+    time.sleep(1)  # in which nothing may come
     report = downstream.report()
     assert report["last"] - switched < 1.0
     ready = counts(node)["READY"]
@@ -171,7 +171,7 @@ def test_cancel_and_claim_race_for_one_item(node, downstream):
     outcomes = []
     for i in range(60):
         assert node.post(ITEMS, {"itemId": f"c-{i}", "scheduledTime": instant(0.05)}).status == 202
-        time.sleep(0.002 * (i % 40))
+        time.sleep(0.002 * (i % 40))  # from long before the claim to after it
         outcomes.append(node.request("DELETE", f"{ITEMS}/c-{i}").status)
     assert set(outcomes) <= {204, 409}
     wait_for_counts(node, READY=0, CLAIMED=0)
@@ -253,12 +253,13 @@ def test_nodes_share_types_and_wake_each_other(shared_nodes, downstream):
     wait_until(lambda: second.get(TYPE).status == 200, 5)
     wait_until(lambda: first.get(f"{ITEMS}/summary").json()["leaseHolder"], 10)
     holder = first.get(f"{ITEMS}/summary").json()["leaseHolder"]
-    other = second if str(first.pid) in holder.split("-") else first
-    time.sleep(1)  # the holder has looked and found nothing; its interval is long
+    holding, other = (first, second) if str(first.pid) in holder.split("-") else (second, first)
+    enqueue(holding, "n-0")
+    wait_for_counts(holding, DISPATCHED=1)  # the holder has looked and knows of nothing more; its interval is long
     sent = time.time()
     enqueue(other, "n-1")
-    wait_until(lambda: downstream.report()["calls"] == 1, 10)
-    assert downstream.report()["first"] - sent < 2
+    wait_until(lambda: downstream.report()["calls"] == 2, 10)
+    assert downstream.report()["last"] - sent < 2
     patch_type(other, enabled=False)
     wait_until(lambda: first.get(TYPE).json()["enabled"] is False, 2)
     wait_until(lambda: second.get(TYPE).json()["enabled"] is False, 2)

@@ -8,10 +8,9 @@ import os
 import random
 import re
 import signal
-import time
 
 import pytest
-from conftest import wait_until
+from conftest import any_moment, wait_until
 from dispatch_nodes import postgres
 from gateway_load import Load, judge
 from gateway_nodes import (LIMITED, OF_KAFKA, POSTGRES_DOWN, SENT, UNKNOWN_USER, broker, config, count, gateway_nodes, logged,
@@ -103,7 +102,7 @@ def test_kill_9_between_charge_and_publish(nodes, broker):
     load = Load(lambda _: current[0], users)
     for _ in range(rounds):
         load.wait_answers(what="an answer of this life")
-        time.sleep(chance.uniform(0, 0.15))  # at any moment: that is the point
+        any_moment(chance, 0.15)
         current[0].kill()
         current[0] = nodes.start()
     acknowledged = load.finish()

@@ -9,7 +9,7 @@ import signal
 import time
 
 import pytest
-from conftest import wait_until
+from conftest import any_moment, wait_until
 from dispatch_nodes import postgres
 from gateway_load import Load, judge
 from gateway_nodes import (CACHED, LIMITED, broker, config, count, gateway_nodes, logged, put_config, records, redis,
@@ -224,7 +224,7 @@ def test_kill_9_of_daemons_under_load(nodes, broker):
     chance = random.Random(20261117)
     running, load = start_load(nodes, users, limit)
     for number in range(rounds):
-        time.sleep(chance.uniform(0, 0.15))  # at any moment: that is the point
+        any_moment(chance, 0.15)
         running[number % 2].kill()
         if number % 4 == 3:
             nodes.redis.kill()

@@ -182,13 +182,12 @@ def trickle(under, first, drop, seconds):
         open_ones = set(sockets)
         answers = []
         while open_ones and time.monotonic() < end:
-            time.sleep(0.1)
-            for each in list(open_ones):
-                if select.select([each], [], [], 0)[0]:
-                    answers.append(read_all(each))
-                    open_ones.discard(each)
-                else:
-                    send_what_goes(each, drop)
+            answered, _, _ = select.select(open_ones, [], [], 0.1)
+            for each in answered:
+                answers.append(read_all(each))
+                open_ones.discard(each)
+            for each in open_ones if not answered else ():
+                send_what_goes(each, drop)
         assert not open_ones, f"{len(open_ones)} were not cut off"
         return answers
     finally:

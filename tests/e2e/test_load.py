@@ -158,7 +158,7 @@ class Stalling(threading.Thread):
                 for _ in range(bytes_read.count(b"POST ")):
                     answered += 1
                     if answered == 50:
-                        time.sleep(self.seconds)
+                        time.sleep(self.seconds)  # the stall itself
                     peers[fd].sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
 
 

@@ -11,6 +11,7 @@ import random
 import threading
 import time
 
+from conftest import any_moment
 from test_throttle import FIXED, add_policy, check, remaining
 
 ROUNDS = 8
@@ -51,13 +52,13 @@ class Client(threading.Thread):
             connection.close()
 
 
-def drive_until_killed(daemon, seconds):
+def drive_until_killed(daemon, chance):
     """What was admitted, and how much of it so late that it may be forgotten."""
     clients = [Client(daemon) for _ in range(CLIENTS)]
     for client in clients:
         client.start()
     assert clients[0].first_answer.wait(10)
-    time.sleep(seconds)
+    any_moment(chance, 1.6)
     killed = time.monotonic()
     daemon.process.kill()
     for client in clients:
@@ -82,7 +83,7 @@ def test_a_crash_gives_away_at_most_one_interval(start_daemon):
             daemon = start_daemon(env=SETTINGS)
             # What was admitted early enough is remembered.
             assert capacity - remaining(daemon, "k") >= min(capacity, total - forgettable)
-        admitted, late = drive_until_killed(daemon, chance.uniform(0, 1.6))
+        admitted, late = drive_until_killed(daemon, chance)
         total += admitted
         forgettable += late
         print(f"round {round_number}: {admitted} admitted, {late} of them late")

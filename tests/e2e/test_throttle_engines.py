@@ -105,7 +105,7 @@ def shares_used(nodes, keys):
     clients = Clients(nodes, keys, 200)
     started = time.monotonic()
     clients.start()
-    time.sleep(SECONDS)
+    time.sleep(SECONDS)  # a rate is measured
     answers = clients.end()
     ended = time.monotonic()
     assert {a.status for a in answers} <= {200, 429}, "every decision was the engine's"

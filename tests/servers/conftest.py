@@ -4,10 +4,10 @@ import json
 import os
 import select
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
+from testserver.process import StartFailed, wait_until
 
 RUN = Path(__file__).resolve().parents[2] / "tools" / "testserver" / "run"
 FIRST_START_SECONDS = 3000  # an empty cache: Temporal is compiled
@@ -32,11 +32,10 @@ def processes_in(folder):
 
 def assert_ends(condition, what):
     """The condition stops to hold within a few seconds."""
-    deadline = time.monotonic() + GONE_SECONDS
-    while condition():
-        if time.monotonic() > deadline:
-            pytest.fail(f"{what} still there after {GONE_SECONDS} s: {condition()}")
-        time.sleep(0.02)
+    try:
+        wait_until(lambda: not condition(), GONE_SECONDS, what)
+    except StartFailed:
+        pytest.fail(f"{what} still there after {GONE_SECONDS} s: {condition()}")
 
 
 def assert_gone(folder):

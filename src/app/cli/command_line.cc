@@ -131,6 +131,13 @@ void Command::flag(const std::string& names, const std::string& help, bool& into
   app_->add_flag(names, into, help);
 }
 
+void Command::version_flag(const std::string& line) {
+  const OptionHelp help{
+      .names = "--version", .value_name = {}, .help = "Print the version and exit"};
+  note(help, "");
+  app_->set_version_flag(help.names, line, help.help);
+}
+
 void Command::list(const OptionHelp& help, std::vector<std::string>& into, std::size_t max) {
   note(help, "", true);
   CLI::Option* option = app_->add_option(help.names, into, help.help);

@@ -46,6 +46,8 @@ class Command {
   void option(const OptionHelp& help, std::string& into);
   void number(const OptionHelp& help, std::int64_t& into, std::int64_t min, std::int64_t max);
   void flag(const std::string& names, const std::string& help, bool& into);
+  // --version, which prints `line` and ends with 0 whatever else was said.
+  void version_flag(const std::string& line);
   // Several values: the rest of the positional arguments, or an option that may be repeated.
   void list(const OptionHelp& help, std::vector<std::string>& into, std::size_t max);
 

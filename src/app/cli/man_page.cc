@@ -104,8 +104,10 @@ std::string shared_section(const CommandNode& root, const std::set<std::string>&
       if (shared.contains(key) && written.insert(key).second) text += option_entry(option);
     }
   });
-  return text +
-         ".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nThe help of any command, and exit code 0.\n";
+  text += ".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nThe help of any command, and exit code 0.\n";
+  // Those of no command.
+  for (const OptionNode& option : root.options) text += option_entry(option);
+  return text;
 }
 
 std::string exit_section() {

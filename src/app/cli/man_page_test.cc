@@ -37,6 +37,13 @@ TEST(ManPage, has_every_command_option_and_exit_code) {
   EXPECT_THAT(page, Not(HasSubstr(".SS \"penstock slots\"\n")));  // only groups others
 }
 
+TEST(ManPage, has_the_options_of_no_command) {
+  CommandNode root = sample_tree();
+  root.options.push_back({.names = {"--version"}, .help = "Print the version"});
+  EXPECT_THAT(man_page(root, {.version = "1", .date = "2025-06-01"}),
+              HasSubstr(".TP\n\\fB\\-\\-version\\fR\nPrint the version.\n"));
+}
+
 TEST(ManPage, tells_what_many_commands_share_once) {
   CommandNode root = sample_tree();
   const CommandNode report = root.commands.back();

@@ -3,7 +3,10 @@
 #include <openssl/crypto.h>
 #include <boost/version.hpp>
 #include <memory>
+#include <string>
+#include <string_view>
 
+#include "app/build_commit.h"
 #include "app/cli/exit_code.h"
 #include "app/commands/commands.h"
 #include "wire/json.h"
@@ -16,11 +19,12 @@ std::string GetRocksVersionAsString(bool with_patch);
 namespace penstock::app {
 namespace {
 
-#ifdef PENSTOCK_COMMIT
-constexpr const char* kCommit = PENSTOCK_COMMIT;
-#else
-constexpr const char* kCommit = "";  // built outside a repository
-#endif
+// "penstock 0.1.0 (a02ceec)", without the commit where there is none.
+std::string version_line() {
+  const std::string_view commit = build_commit();
+  if (commit.empty()) return "penstock " PENSTOCK_VERSION;
+  return fmt::format("penstock " PENSTOCK_VERSION " ({})", commit);
+}
 
 void print(bool json) {
   const std::string compiler = fmt::format("GCC {}", __VERSION__);
@@ -29,16 +33,16 @@ void print(bool json) {
   const std::string rocks = rocksdb::GetRocksVersionAsString(true);
   const std::string openssl = OpenSSL_version(OPENSSL_VERSION_STRING);
   if (!json) {
-    fmt::print("penstock {}{}{}\n", PENSTOCK_VERSION, *kCommit == '\0' ? "" : " commit ", kCommit);
-    fmt::print("{}, RocksDB {}, Boost {}, OpenSSL {}\n", compiler, rocks, boost, openssl);
+    fmt::print("{}\n{}, RocksDB {}, Boost {}, OpenSSL {}\n", version_line(), compiler, rocks, boost,
+               openssl);
     return;
   }
   wire::JsonWriter out;
   out.begin_object().member("version", PENSTOCK_VERSION).key("commit");
-  if (*kCommit == '\0') {
+  if (build_commit().empty()) {
     out.null();
   } else {
-    out.value(kCommit);
+    out.value(build_commit());
   }
   out.member("compiler", compiler)
       .member("rocksdb", rocks)
@@ -51,8 +55,10 @@ void print(bool json) {
 }  // namespace
 
 void add_version(Command root) {
-  Command command = root.add("version", "Print the version, and what it was built with.",
-                             {"penstock version", "penstock version --json"});
+  root.version_flag(version_line());
+  Command command =
+      root.add("version", "Print the version, its commit, and what it was built with.",
+               {"penstock version", "penstock version --json"});
   const auto json = std::make_shared<bool>(false);
   command.flag("--json", "Print one JSON object", *json);
   command.action([json] {

@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <future>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -14,6 +12,7 @@
 
 #include "base/iso8601.h"
 #include "front/http/router.h"
+#include "front/http/test_route_call.h"
 #include "service/dispatch/test_dispatch.h"
 
 namespace penstock::front {
@@ -40,24 +39,10 @@ class DispatchRoutesTest : public testing::Test {
   }
   Response send(Method method, const std::string& path, std::string body = {},
                 std::string content_type = {}, const std::string& query = {}) {
-    std::promise<Response> promise;
-    auto future = promise.get_future();
-    {
-      // All that the request shows is gone when the handler returns, as the contract allows.
-      const auto text = std::make_unique<std::pair<std::string, std::string>>(path, body);
-      Request request{.method = method,
-                      .path = text->first,
-                      .query = query,
-                      .body = text->second,
-                      .request_id = "req-1"};
-      const RouteMatch match = router_->match(method, text->first, request.params);
-      if (match.route == nullptr) return {.status = 0, .body = "no such route"};
-      if (!content_type.empty()) request.headers.emplace_back("Content-Type", content_type);
-      match.route->handler(request, [promise = std::move(promise)](Response&& response) mutable {
-        promise.set_value(std::move(response));
-      });
-    }
-    return future.get();
+    RouteCall call{.method = method, .path = path, .query = query, .body = std::move(body)};
+    if (!content_type.empty()) call.headers = {{"Content-Type", std::move(content_type)}};
+    const RouteMatch match = router_->match(method, path, call.params);
+    return answer_of(match.route, std::move(call));
   }
   Response put_type(const std::string& type, const std::string& body) {
     return send(Method::put, "/admin/dispatch/types/" + type, body);

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <future>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "front/http/router.h"
+#include "front/http/test_route_call.h"
 #include "service/payments/test_payments.h"
 #include "wire/batch.h"
 #include "wire/payments.h"
@@ -43,24 +43,12 @@ class PaymentRoutesTest : public testing::Test {
 
   Response send(Method method, const std::string& target, std::string body = {},
                 std::string content_type = {}) {
-    std::promise<Response> promise;
-    auto future = promise.get_future();
-    {
-      // All that the request shows is gone when the handler returns, as the contract allows.
-      const auto text = std::make_unique<std::pair<std::string, std::string>>(target, body);
-      const std::string_view path = std::string_view(text->first).substr(0, target.find('?'));
-      Request request{.method = method, .path = path, .body = text->second, .request_id = "req-1"};
-      if (path.size() < target.size()) {
-        request.query = std::string_view(text->first).substr(path.size() + 1);
-      }
-      const RouteMatch match = router_->match(method, path, request.params);
-      if (match.route == nullptr) return {.status = 0, .body = "no such route"};
-      if (!content_type.empty()) request.headers.emplace_back("Content-Type", content_type);
-      match.route->handler(request, [promise = std::move(promise)](Response&& response) mutable {
-        promise.set_value(std::move(response));
-      });
-    }
-    return future.get();
+    const std::size_t mark = std::min(target.find('?'), target.size());
+    RouteCall call{.method = method, .path = target.substr(0, mark), .body = std::move(body)};
+    if (mark < target.size()) call.query = target.substr(mark + 1);
+    if (!content_type.empty()) call.headers = {{"Content-Type", std::move(content_type)}};
+    const RouteMatch match = router_->match(method, call.path, call.params);
+    return answer_of(match.route, std::move(call));
   }
   Response post(const std::string& body) { return send(Method::post, "/api/v1/payments", body); }
   Response batch(const std::string& body, const std::string& type = {}) {

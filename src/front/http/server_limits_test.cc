@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
-#include <thread>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "front/http/server.h"
 #include "front/http/test_server.h"
@@ -136,12 +138,9 @@ TEST(HttpLimits, slow_header_is_408) {
 TEST(HttpLimits, trickled_header_is_408_all_the_same) {
   TestServer server(quick());
   auto client = server.connect();
-  std::jthread trickle([&](const std::stop_token& stop) {
-    client.send("GET /live HTTP/1.1\r\n");
-    while (!stop.stop_requested() && client.send("X: y\r\n")) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-  });
+  ASSERT_TRUE(client.send("GET /live HTTP/1.1\r\n"));
+  while (!client.hears_within(Millis{10}) && client.send("X: y\r\n")) {
+  }
   const auto response = client.receive();
   ASSERT_TRUE(response);
   EXPECT_EQ(response->status, 408);
@@ -155,7 +154,7 @@ TEST(HttpLimits, header_time_starts_with_each_request) {
   // Each request takes a good part of the limit, together they take more than one.
   for (int i = 0; i < 4; ++i) {
     ASSERT_TRUE(client.send("GET /live HTTP/1.1\r\n"));
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    ASSERT_FALSE(client.hears_within(Millis{300}));
     ASSERT_EQ(client.ask("Host: h\r\n\r\n")->status, 200);
   }
 }
@@ -173,12 +172,9 @@ TEST(HttpLimits, slow_body_is_408) {
 TEST(HttpLimits, trickled_body_is_408_all_the_same) {
   TestServer server(quick());  // 1,024 bytes a second, and about 100 come
   auto client = server.connect();
-  std::jthread trickle([&](const std::stop_token& stop) {
-    client.send("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\n");
-    while (!stop.stop_requested() && client.send("x")) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-  });
+  ASSERT_TRUE(client.send("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\n"));
+  while (!client.hears_within(Millis{10}) && client.send("x")) {
+  }
   const auto response = client.receive();
   ASSERT_TRUE(response);
   EXPECT_EQ(response->status, 408);
@@ -204,7 +200,7 @@ TEST(HttpLimits, body_that_keeps_the_rate_may_take_its_time) {
   ASSERT_TRUE(client.send("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 1500\r\n\r\n"));
   // Half as long again as the grace, at ten times the rate.
   for (int i = 0; i < 15; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    ASSERT_FALSE(client.hears_within(Millis{100}));
     ASSERT_TRUE(client.send(std::string(100, 'x')));
   }
   EXPECT_EQ(client.receive()->status, 200);

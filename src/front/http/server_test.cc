@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <chrono>
+#include <future>
+#include <string>
 #include <thread>
 
 #include "front/http/test_server.h"
@@ -54,15 +54,22 @@ TEST(HttpServer, answers_pipelined_requests_in_order) {
 }
 
 TEST(HttpServer, one_pipeline_does_not_hold_up_the_others) {
-  // Requests to /slow take a while each; a client that pipelines many of them may not keep another
-  // on the same thread waiting for all.
-  std::atomic<int> handled = 0;
+  // The first of a pipeline is held until another client has asked on the same thread: it may not
+  // have to wait for the whole pipeline.
+  std::promise<void> begun;
+  std::promise<void> all_sent;
+  const std::shared_future<void> go = all_sent.get_future().share();
+  int handled = 0;  // the server's one thread's
   auto routes = test_routes();
   routes.push_back(
-      {Method::get, "/slow", Access::open, BodyLimit::none, [&](const Request&, Reply&& reply) {
-         std::this_thread::sleep_for(std::chrono::milliseconds(1));
-         ++handled;
+      {Method::get, "/held", Access::open, BodyLimit::none, [&](const Request&, Reply&& reply) {
+         if (handled++ == 0) begun.set_value();
+         go.wait();
          reply({.status = 200});
+       }});
+  routes.push_back(
+      {Method::get, "/handled", Access::open, BodyLimit::none, [&](const Request&, Reply&& reply) {
+         reply({.status = 200, .body = std::to_string(handled)});
        }});
   HttpOptions options;
   options.threads = 1;
@@ -71,12 +78,13 @@ TEST(HttpServer, one_pipeline_does_not_hold_up_the_others) {
   auto other = server.connect();
   EXPECT_EQ(other.ask(get("/live"))->status, 200);
   std::string bytes;
-  for (int i = 0; i < 1'000; ++i) bytes += get("/slow");
-  ASSERT_TRUE(hog.send(bytes));
-  EXPECT_EQ(hog.receive()->status, 200);
-  EXPECT_EQ(other.ask(get("/live"))->status, 200);
-  EXPECT_LT(handled, 1'000);
-  for (int i = 1; i < 1'000; ++i) ASSERT_EQ(hog.receive()->status, 200);
+  for (int i = 0; i < 1'000; ++i) bytes += get("/held");
+  EXPECT_TRUE(hog.send(bytes));
+  EXPECT_EQ(begun.get_future().wait_for(Seconds{20}), std::future_status::ready);
+  EXPECT_TRUE(other.send(get("/handled")));
+  all_sent.set_value();
+  EXPECT_LT(std::stoi(other.receive()->body), 1'000);
+  for (int i = 0; i < 1'000; ++i) ASSERT_EQ(hog.receive()->status, 200);
 }
 
 TEST(HttpServer, reads_bodies_that_come_in_pieces) {

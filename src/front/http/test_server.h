@@ -5,24 +5,24 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "front/http/ascii.h"
 #include "front/http/server.h"
 #include "runtime/system_clock.h"
+#include "runtime/test_eventually.h"
 
 namespace penstock::front {
 
@@ -116,6 +116,12 @@ class TestClient {
   // read.
   bool is_closed() { return buffer_.empty() && !fill() && last_ == 0; }
 
+  // Whether the server says something, or closes, within that time.
+  bool hears_within(Millis time) const {
+    pollfd socket{.fd = fd_, .events = POLLIN, .revents = 0};
+    return ::poll(&socket, 1, static_cast<int>(time.count())) != 0;
+  }
+
   std::optional<TestResponse> ask(std::string_view bytes) {
     if (!send(bytes)) return std::nullopt;
     return receive();
@@ -194,11 +200,7 @@ class TestServer {
   std::string metrics_text() const { return metrics_.prometheus_text(); }
   // Whether the metrics come to have that text: for what the server does behind the client's back.
   bool waits_for_metric(std::string_view text) const {
-    for (int i = 0; i < 2'000; ++i) {
-      if (metrics_text().find(text) != std::string::npos) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    return false;
+    return runtime::eventually([&] { return metrics_text().find(text) != std::string::npos; });
   }
   std::string log_text() const {
     std::string text(1 << 20, '\0');

@@ -6,8 +6,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <future>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,6 +13,7 @@
 #include <vector>
 
 #include "front/http/http.h"
+#include "front/http/test_route_call.h"
 #include "service/throttle/test_throttle_stores.h"
 #include "service/throttle/throttle_service.h"
 
@@ -41,26 +40,13 @@ class ThrottleRoutesTest : public testing::Test {
   }
 
   Response send(Method method, std::string_view pattern, const ThrottleCallText& call) {
-    std::promise<Response> promise;
-    auto future = promise.get_future();
-    {
-      // All that the request shows is gone when the handler returns, as the contract allows.
-      const auto text = std::make_unique<ThrottleCallText>(call);
-      Request request{.method = method,
-                      .query = text->query,
-                      .body = text->body,
-                      .peer_address = text->peer,
-                      .request_id = "req-1"};
-      if (!text->param.empty()) request.params.push_back(text->param);
-      for (const auto& [name, value] : text->headers) request.headers.emplace_back(name, value);
-      const auto route = std::ranges::find_if(
-          routes_, [&](const Route& r) { return r.method == method && r.pattern == pattern; });
-      if (route == routes_.end()) return {.status = 0, .body = "no such route"};
-      route->handler(request, [promise = std::move(promise)](Response&& response) mutable {
-        promise.set_value(std::move(response));
-      });
-    }
-    return future.get();
+    RouteCall told{.method = method,
+                   .query = call.query,
+                   .body = call.body,
+                   .headers = call.headers,
+                   .peer = call.peer};
+    if (!call.param.empty()) told.params = {call.param};
+    return answer_of(find_route(routes_, method, pattern), std::move(told));
   }
 
   static std::string header(const Response& response, std::string_view name) {

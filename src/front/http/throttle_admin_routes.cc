@@ -106,7 +106,13 @@ Response encode_status(const DaemonStatus& status, const runtime::Stopwatch& sin
   out.begin_object()
       .member("status", healthy ? "UP" : "DOWN")
       .member("version", status.version)
-      .member("uptimeSeconds", static_cast<std::int64_t>(since.seconds()))
+      .key("commit");
+  if (status.commit.empty()) {
+    out.null();
+  } else {
+    out.value(status.commit);
+  }
+  out.member("uptimeSeconds", static_cast<std::int64_t>(since.seconds()))
       .member("mode", status.mode)
       .member("store", status.store);
   if (!healthy) out.member("message", healthy.error().what);

@@ -15,6 +15,7 @@ namespace penstock::front {
 
 struct DaemonStatus {
   std::string version;
+  std::string commit = {};              // that it was built from; empty = not known
   std::string mode = "service";         // the other one is the library
   std::string store;                    // name of the backend
   std::function<Result<void>()> check;  // quick: called on a front thread

@@ -139,10 +139,19 @@ TEST_F(AdminRoutes, tell_the_status) {
                       return fail(ErrorKind::unavailable, "the disk is full");
                     }});
   EXPECT_EQ(send(Method::get, "/admin/status", {}).body,
-            R"({"status":"UP","version":"1.2.3","uptimeSeconds":0,"mode":"service",)"
+            R"({"status":"UP","version":"1.2.3","commit":null,"uptimeSeconds":0,"mode":"service",)"
             R"("store":"embedded"})");
   up = false;
   EXPECT_THAT(send(Method::get, "/admin/status", {}).body, HasSubstr(R"({"status":"DOWN")"));
+}
+
+TEST_F(AdminRoutes, tell_the_commit_beside_the_version) {
+  add_status_route(routes_, {.version = "1.2.3",
+                             .commit = "a02ceec-dirty",
+                             .store = "embedded",
+                             .check = []() -> Result<void> { return {}; }});
+  EXPECT_THAT(send(Method::get, "/admin/status", {}).body,
+              HasSubstr(R"("version":"1.2.3","commit":"a02ceec-dirty",)"));
 }
 
 TEST_F(AdminRoutes, name_the_keys_that_were_denied_most) {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <set>
-#include <thread>
 
+#include "runtime/test_eventually.h"
 #include "service/dispatch/test_dispatch.h"
 
 namespace penstock::service {
@@ -40,11 +40,7 @@ class DispatchServiceTest : public testing::Test {
   }
   // Settling comes after arriving.
   bool wait_for(core::ItemState state, std::uint64_t wanted) {
-    for (int i = 0; i < 6'000; ++i) {
-      if (count(state) == wanted) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    return false;
+    return runtime::eventually([&] { return count(state) == wanted; });
   }
 
   TestDispatchStores stores;
@@ -143,11 +139,8 @@ TEST_F(DispatchServiceTest, waits_while_its_sink_cannot_be_made) {
   settings.max_pause = Seconds{1};
   ASSERT_TRUE(node.put_type(kType, settings));
   node.enqueue(calls("x", 3));
-  for (int i = 0; i < 6'000 &&
-                  !stores.queue.view(kType, std::nullopt)->paused_until.time_since_epoch().count();
-       ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
+  ASSERT_TRUE(runtime::eventually(
+      [&] { return stores.queue.view(kType, std::nullopt)->paused_until != Instant{}; }));
   EXPECT_TRUE(node.call<DispatchSummary>(&DispatchService::summary, kType)->paused_until);
   settings.sink = {};
   ASSERT_TRUE(node.put_type(kType, settings));
@@ -207,10 +200,9 @@ TEST_F(DispatchServiceTest, reads_changes_of_other_nodes) {
   TestDispatch second(stores, "second");
   settings.enabled = false;
   ASSERT_TRUE(first.put_type(kType, settings));
-  for (int i = 0; i < 6'000; ++i) {
-    if (second.call<store::ItemTypeRecord>(&DispatchService::find_type, kType)) break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
+  ASSERT_TRUE(runtime::eventually([&] {
+    return second.call<store::ItemTypeRecord>(&DispatchService::find_type, kType).has_value();
+  }));
   EXPECT_FALSE(
       second.call<store::ItemTypeRecord>(&DispatchService::find_type, kType)->settings.enabled);
   settings.enabled = true;

@@ -5,7 +5,6 @@
 
 #include <condition_variable>
 #include <functional>
-#include <future>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -17,6 +16,7 @@
 #include "runtime/steady_wall_clock.h"
 #include "runtime/system_clock.h"
 #include "service/dispatch/dispatch_service.h"
+#include "service/test_answer.h"
 #include "store/conformance/item_type_model.h"
 #include "store/conformance/queue_model.h"
 
@@ -104,18 +104,12 @@ struct TestDispatch {
   // Calls a method of the service and waits for its answer.
   template <class T, class Method, class... Args>
   Result<T> call(Method method, Args&&... args) {
-    std::promise<Result<T>> promise;
-    auto answer = promise.get_future();
-    ((*service).*method)(std::forward<Args>(args)...,
-                         [&](Result<T> result) { promise.set_value(std::move(result)); });
-    return answer.get();
+    return answer_of<Result<T>>(
+        [&](auto done) { ((*service).*method)(std::forward<Args>(args)..., std::move(done)); });
   }
   DispatchService::Taken enqueue(std::vector<core::ItemCall> calls) {
-    std::promise<DispatchService::Taken> promise;
-    auto answer = promise.get_future();
-    service->enqueue(std::move(calls), "req",
-                     [&](DispatchService::Taken taken) { promise.set_value(std::move(taken)); });
-    return answer.get();
+    return answer_of<DispatchService::Taken>(
+        [&](auto done) { service->enqueue(std::move(calls), "req", std::move(done)); });
   }
   Result<store::ItemTypeRecord> put_type(const ItemType& type,
                                          const core::ItemTypeSettings& settings) {

@@ -13,6 +13,8 @@
 #include <thread>
 #include <vector>
 
+#include "service/test_answer.h"
+
 namespace penstock::service {
 namespace {
 
@@ -224,12 +226,6 @@ class GatewayServiceTest : public testing::Test {
     });
     return promise->get_future();
   }
-  template <class T, class Ask>
-  static Result<T> answer_of(Ask ask) {
-    std::promise<Result<T>> promise;
-    ask([&](Result<T> result) { promise.set_value(std::move(result)); });
-    return promise.get_future().get();
-  }
   double metric(const std::string& line) {
     const std::string text = metrics_.prometheus_text();
     const std::size_t at = text.find("\n" + line + " ");
@@ -296,7 +292,7 @@ TEST_F(GatewayServiceTest, counts_what_came_of_each_and_gathers_what_was_refused
   EXPECT_EQ(metric("gateway_messages_total{outcome=\"failed\"}"), 1);
   const UsageRange range{.from = kNoon - core::Minutes{5}, .to = kNoon + core::Minutes{5}};
   const auto usage = [&](int user) {
-    return answer_of<UsageBuckets>(
+    return answer_of<Result<UsageBuckets>>(
         [&](auto done) { service_->usage(core::UserId{user}, range, std::move(done)); });
   };
   EXPECT_FALSE(usage(2)) << "the store is down";
@@ -322,7 +318,7 @@ TEST_F(GatewayServiceTest, adds_minutes_up_to_buckets) {
                       .counts = {.sent = 1, .limited = i}});
   }
   ASSERT_TRUE(quotas_.record(deltas));
-  const auto buckets = answer_of<UsageBuckets>([&](auto done) {
+  const auto buckets = answer_of<Result<UsageBuckets>>([&](auto done) {
     service_->usage(core::UserId{9},
                     {.from = kNoon, .to = kNoon + core::Minutes{60}, .bucket = core::Minutes{5}},
                     std::move(done));
@@ -352,7 +348,8 @@ TEST_F(GatewayServiceTest, a_full_queue_refuses_at_once) {
 TEST_F(GatewayServiceTest, shows_a_message_that_is_there) {
   start();
   const auto find = [&](const ItemId& id) {
-    return answer_of<MessageView>([&](auto done) { service_->find_message(id, std::move(done)); });
+    return answer_of<Result<MessageView>>(
+        [&](auto done) { service_->find_message(id, std::move(done)); });
   };
   queue_.known = core::make_message_id(kNoon, core::UserId{7}, 1, 2);
   const auto view = find(queue_.known);
@@ -367,11 +364,11 @@ TEST_F(GatewayServiceTest, shows_a_message_that_is_there) {
 TEST_F(GatewayServiceTest, says_when_there_is_no_config) {
   start();
   const auto find = [&](int user) {
-    return answer_of<core::Quota>(
+    return answer_of<Result<core::Quota>>(
         [&](auto done) { service_->find_config(core::UserId{user}, std::move(done)); });
   };
   const auto remove = [&](int user) {
-    return answer_of<void>(
+    return answer_of<Result<void>>(
         [&](auto done) { service_->remove_config(core::UserId{user}, "r", std::move(done)); });
   };
   EXPECT_TRUE(find(1));
@@ -383,7 +380,7 @@ TEST_F(GatewayServiceTest, says_when_there_is_no_config) {
 TEST_F(GatewayServiceTest, the_first_config_makes_the_type_of_messages) {
   start();
   const auto put = [&] {
-    return answer_of<core::Quota>([&](auto done) {
+    return answer_of<Result<core::Quota>>([&](auto done) {
       service_->put_config(core::UserId{1}, {.rate_limit = 5, .window = core::Minutes{1}}, "r",
                            std::move(done));
     });

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <future>
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "runtime/metrics.h"
 #include "runtime/system_clock.h"
 #include "service/payments/payment_service.h"
+#include "service/test_answer.h"
 #include "store/conformance/item_type_model.h"
 #include "store/conformance/payment_model.h"
 #include "store/conformance/queue_model.h"
@@ -38,18 +38,12 @@ struct TestPayments {
   // Calls a method of the service and waits for its answer.
   template <class T, class Method, class... Args>
   Result<T> call(Method method, Args&&... args) {
-    std::promise<Result<T>> promise;
-    auto answer = promise.get_future();
-    ((*service).*method)(std::forward<Args>(args)...,
-                         [&](Result<T> result) { promise.set_value(std::move(result)); });
-    return answer.get();
+    return answer_of<Result<T>>(
+        [&](auto done) { ((*service).*method)(std::forward<Args>(args)..., std::move(done)); });
   }
   PaymentService::Taken take(std::vector<core::PaymentCall> calls) {
-    std::promise<PaymentService::Taken> promise;
-    auto answer = promise.get_future();
-    service->take(std::move(calls), "req",
-                  [&](PaymentService::Taken taken) { promise.set_value(std::move(taken)); });
-    return answer.get();
+    return answer_of<PaymentService::Taken>(
+        [&](auto done) { service->take(std::move(calls), "req", std::move(done)); });
   }
 
   runtime::SystemClock clock;

@@ -5,13 +5,14 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <future>
 #include <latch>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "service/slots/slot_service.h"
+#include "service/slots/test_slot_stores.h"
+#include "service/test_answer.h"
 
 namespace penstock::service {
 namespace {
@@ -21,28 +22,6 @@ using testing::Return;
 using testing::StrictMock;
 
 constexpr Instant kNoon = from_epoch_millis(1'748'779'200'000);
-
-class MockSlots : public store::SlotStore {
- public:
-  MOCK_METHOD(std::vector<Result<store::Assignment>>, assign,
-              (std::span<const store::SlotRequest>, std::optional<Instant>), (override));
-  MOCK_METHOD(Result<std::vector<std::optional<store::Slot>>>, find, (std::span<const EventId>),
-              (override));
-  MOCK_METHOD(Result<std::vector<store::WindowUse>>, windows, (const store::WindowRange&),
-              (override));
-  MOCK_METHOD(Result<std::vector<store::Slot>>, scan, (const EventId&, std::size_t), (override));
-};
-
-class MockConfigs : public store::SlotConfigStore {
- public:
-  MOCK_METHOD(Result<std::optional<core::SlotConfig>>, find, (const ConfigName&), (override));
-  MOCK_METHOD(Result<store::SlotConfigChange>, put,
-              (const core::SlotConfigDraft&, std::optional<Instant>), (override));
-  MOCK_METHOD(Result<std::vector<core::SlotConfig>>, history, (const ConfigName&, std::size_t),
-              (override));
-  MOCK_METHOD(Result<std::vector<core::SlotConfig>>, list, (const ConfigName&, std::size_t),
-              (override));
-};
 
 const ConfigName kDefault = ConfigName::trusted("default");
 const ConfigName kPayments = ConfigName::trusted("payments");
@@ -76,15 +55,6 @@ class SlotServiceReadsTest : public testing::Test {
   ~SlotServiceReadsTest() override {
     service_.stop();
     close(log_fd_);
-  }
-
-  // The answer of `ask(done)`.
-  template <class T, class Ask>
-  static T answer_of(Ask ask) {
-    std::promise<T> promise;
-    auto future = promise.get_future();
-    ask([promise = std::move(promise)](T answer) mutable { promise.set_value(std::move(answer)); });
-    return future.get();
   }
 
   Result<std::optional<core::Slot>> find(std::string event) {

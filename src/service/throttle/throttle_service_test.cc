@@ -7,9 +7,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <future>
 #include <string>
 
+#include "service/test_answer.h"
 #include "service/throttle/test_throttle_stores.h"
 
 namespace penstock::service {
@@ -48,28 +48,20 @@ class ThrottleServiceTest : public testing::Test {
     service_ = std::move(*started);
   }
 
-  // The value that a call hands to its `done`.
-  template <class T, class Start>
-  Result<T> answer(Start start) {
-    std::promise<Result<T>> promise;
-    auto future = promise.get_future();
-    start([&promise](Result<T> value) { promise.set_value(std::move(value)); });
-    return future.get();
-  }
   Result<core::Policy> create(const core::PolicyDraft& policy) {
-    return answer<core::Policy>(
+    return answer_of<Result<core::Policy>>(
         [&](auto done) { service_->create_policy(policy, "req-1", std::move(done)); });
   }
   Result<core::Policy> update(const core::PolicyDraft& policy) {
-    return answer<core::Policy>(
+    return answer_of<Result<core::Policy>>(
         [&](auto done) { service_->update_policy(policy, "req-2", std::move(done)); });
   }
   Result<core::Policy> remove(const std::string& key) {
-    return answer<core::Policy>(
+    return answer_of<Result<core::Policy>>(
         [&](auto done) { service_->remove_policy(key, "req-3", std::move(done)); });
   }
   Result<core::KeyMetrics> key_metrics(const std::string& key) {
-    return answer<core::KeyMetrics>(
+    return answer_of<Result<core::KeyMetrics>>(
         [&](auto done) { service_->key_metrics(key, std::move(done)); });
   }
 
@@ -222,7 +214,7 @@ TEST_F(ThrottleServiceTest, refuses_changes_that_do_not_fit) {
   EXPECT_EQ(remove("k").error().kind, ErrorKind::not_found);
   ASSERT_TRUE(create(draft("k")));
   EXPECT_EQ(create(draft("k")).error().kind, ErrorKind::conflict);
-  const auto history = answer<std::vector<core::Policy>>(
+  const auto history = answer_of<Result<std::vector<core::Policy>>>(
       [&](auto done) { service_->policy_history("nope", std::move(done)); });
   EXPECT_EQ(history.error().kind, ErrorKind::not_found);
   restart({.policies_max = 1});
@@ -276,11 +268,12 @@ TEST_F(ThrottleServiceTest, resets_and_lists_keys) {
   check(call({"a"}));
   check(call({"b"}));
   const auto reset = [&](const std::string& key) {
-    return answer<bool>([&](auto done) { service_->reset(key, "req-4", std::move(done)); });
+    return answer_of<Result<bool>>(
+        [&](auto done) { service_->reset(key, "req-4", std::move(done)); });
   };
   EXPECT_EQ(reset("a"), true);
   EXPECT_EQ(reset("a"), false);
-  const auto page = answer<std::vector<core::KeyMetrics>>(
+  const auto page = answer_of<Result<std::vector<core::KeyMetrics>>>(
       [&](auto done) { service_->list_metrics("", 10, std::move(done)); });
   ASSERT_TRUE(page);
   ASSERT_EQ(page->size(), 1U);

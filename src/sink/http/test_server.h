@@ -219,4 +219,19 @@ class TestCertificate {
   std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context_{nullptr, SSL_CTX_free};
 };
 
+inline constexpr std::string_view kOk = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
+inline std::string with_status(int status, std::string_view headers = "") {
+  return "HTTP/1.1 " + std::to_string(status) + " Text\r\nContent-Length: 0\r\n" +
+         std::string(headers) + "\r\n";
+}
+
+// Every request gets the same answer.
+inline TestServer::Script always(std::string answer) {
+  return [answer = std::move(answer)](Peer& peer, int) {
+    while (peer.answer(answer)) {
+    }
+  };
+}
+
 }  // namespace penstock::sink

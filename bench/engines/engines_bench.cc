@@ -1,8 +1,8 @@
 // Checks per second on MariaDB and PostgreSQL: batches of 64 on our store, and in the same run the
-// predecessor's way, one transaction per check (SELECT … FOR UPDATE, decide, UPDATE, COMMIT) by 16 clients
-// on connections of their own. On 1,000 keys and on one hot key. Every server waits for the disk at
-// a commit; the ratio `…_async` lets the predecessor's clients on PostgreSQL not wait either, as our usage
-// does not.
+// predecessor's way, one transaction per check (SELECT … FOR UPDATE, decide, UPDATE, COMMIT) by 16
+// clients on connections of their own. On 1,000 keys and on one hot key. Every server waits for the
+// disk at a commit; the ratio `…_async` lets the predecessor's clients on PostgreSQL not wait
+// either, as our usage does not.
 #include <cstdio>
 #include <memory>
 #include <string>

@@ -93,9 +93,9 @@ class PENSTOCK_API Limiter {
 
 // One key of a limiter that remembers where its usage is and which policy counts: for a limit that
 // many requests share, such as that of a downstream. Takes about two thirds of the time of check(),
-// and less where policies have patterns. It decides as the limiter does about the same key, whatever
-// happens to policies and usage in between, and may outlive it. Every member may be called from
-// several threads at once.
+// and less where policies have patterns. It decides as the limiter does about the same key,
+// whatever happens to policies and usage in between, and may outlive it. Every member may be called
+// from several threads at once.
 class PENSTOCK_API BoundKey {
  public:
   // One that was moved from may only be destroyed or assigned to.

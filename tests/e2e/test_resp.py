@@ -111,6 +111,21 @@ def test_python_redis_pipelines_and_names_itself(served):
     assert [reply[2] for reply in replies[:500]] == list(range(499, -1, -1))
 
 
+def test_python_redis_wraps_its_pipelines_in_a_transaction(served):
+    client = redis.Redis(port=served.resp)
+    pipe = client.pipeline()  # MULTI and EXEC around it
+    for _ in range(1000):
+        pipe.execute_command("CL.THROTTLE", "t", 499, 1, 1000)
+    replies = pipe.execute()
+    assert [reply[2] for reply in replies[:500]] == list(range(499, -1, -1))
+    assert sum(reply[0] for reply in replies) == 500
+    pipe.execute_command("CL.THROTTLE", "u", 9, 1, 1000)
+    pipe.get("x")
+    with pytest.raises(redis.ResponseError, match="unknown command 'GET'"):
+        pipe.execute()
+    assert client.execute_command("CL.THROTTLE", "u", 9, 1, 1000, 0) == [0, 10, 10, -1, 0]
+
+
 def test_redis_benchmark_runs(served):
     base = ["redis-benchmark", "-h", "127.0.0.1", "-p", str(served.resp), "-c", "20", "--csv"]
     for more in (["-n", "20000", "-t", "ping"], ["-n", "20000", "-P", "16", "-t", "ping"],

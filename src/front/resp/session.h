@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,12 +34,31 @@ class RespSession {
   // batch may hold calls that others left; they are settled when this one cannot wait.
   Turn handle(std::string_view in, ThrottleBatch& batch, std::string& out);
 
+  // What MULTI keeps for EXEC, in memory.
+  std::size_t queued_bytes() const noexcept {
+    return transaction_ == nullptr ? 0 : transaction_->calls.capacity();
+  }
+  // The client is gone.
+  void forget() noexcept { transaction_.reset(); }
+
   // Enough for a write to be worth a system call, and what bounds a client that does not read.
   static constexpr std::size_t kReplyBytes = 64 * 1024;
 
  private:
   using Arguments = std::span<const std::string_view>;
   struct Command;
+  // Between MULTI and EXEC.
+  struct Transaction {
+    std::string calls;  // as requests of the protocol
+    std::size_t count = 0;
+    bool broken = false;  // by a request that cannot be run: EXEC will run none
+  };
+
+  // Leaves a call in the batch, or has it settled and answers.
+  template <class Settle>
+  void answer(Arguments arguments, ThrottleBatch& batch, std::string& out, Settle settle);
+  // The calls of the transaction, behind the header that EXEC wrote. The batch is settled.
+  void execute(ThrottleBatch& batch, std::string& out);
 
   // session_commands.cc
   static std::span<const Command> commands() noexcept;
@@ -55,9 +75,16 @@ class RespSession {
   void command(Arguments arguments, wire::RespWriter& out);
   void config(Arguments arguments, wire::RespWriter& out);
   void info(Arguments arguments, wire::RespWriter& out);
-  void throttle(Arguments, wire::RespWriter&) {}  // handle() sees to it
+  void throttle(Arguments, wire::RespWriter&) {}  // answer() sees to it
   bool set_name(std::string_view name, wire::RespWriter& out);
   bool log_in(std::string_view user, std::string_view password, wire::RespWriter& out);
+
+  // session_transaction.cc
+  void multi(Arguments arguments, wire::RespWriter& out);
+  void discard(Arguments arguments, wire::RespWriter& out);
+  void exec(Arguments arguments, wire::RespWriter& out);  // its header; handle() sees to the rest
+  void queue(Arguments arguments, wire::RespWriter& out);
+  void break_transaction() noexcept;
 
   RespState& state_;
   const std::uint64_t id_;
@@ -65,7 +92,9 @@ class RespSession {
   wire::RespVersion version_ = wire::RespVersion::v2;
   bool trusted_;  // said the password, or none is asked for
   bool quits_ = false;
+  bool executes_ = false;  // EXEC has said how many replies follow
   std::string name_;
+  std::unique_ptr<Transaction> transaction_;
 };
 
 }  // namespace penstock::front

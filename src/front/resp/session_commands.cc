@@ -74,6 +74,7 @@ struct RespSession::Command {
   int first_key;
   bool for_strangers;  // may be said before the password
   void (RespSession::*run)(Arguments, RespWriter&);
+  bool at_once = false;  // between MULTI and EXEC too
 };
 
 std::span<const RespSession::Command> RespSession::commands() noexcept {
@@ -88,8 +89,11 @@ std::span<const RespSession::Command> RespSession::commands() noexcept {
       Command{"command", -1, "loading,stale", 0, false, &RespSession::command},
       Command{"config", -2, "admin,noscript", 0, false, &RespSession::config},
       Command{"info", -1, "loading,stale", 0, false, &RespSession::info},
-      Command{"reset", 1, "noscript,fast,no_auth", 0, true, &RespSession::reset},
-      Command{"quit", -1, "noscript,fast,no_auth", 0, true, &RespSession::quit},
+      Command{"reset", 1, "noscript,fast,no_auth", 0, true, &RespSession::reset, true},
+      Command{"quit", -1, "noscript,fast,no_auth", 0, true, &RespSession::quit, true},
+      Command{"multi", 1, "noscript,fast", 0, false, &RespSession::multi, true},
+      Command{"exec", 1, "noscript", 0, false, &RespSession::exec, true},
+      Command{"discard", 1, "noscript,fast", 0, false, &RespSession::discard, true},
   };
   return kCommands;
 }
@@ -105,14 +109,18 @@ void RespSession::run(Arguments arguments, std::string& out) {
   RespWriter writer(out, version_);
   const Command* const found = find(arguments[0]);
   if (found == nullptr) {
+    break_transaction();
     writer.error(unknown_command(arguments));
     return;
   }
   const auto count = static_cast<int>(arguments.size());
   if (found->arity > 0 ? count != found->arity : count < -found->arity) {
+    break_transaction();
     writer.error(wrong_number(found->name));
   } else if (!trusted_ && !found->for_strangers) {
     writer.error("NOAUTH Authentication required.");
+  } else if (transaction_ != nullptr && !found->at_once) {
+    queue(arguments, writer);
   } else {
     (this->*found->run)(arguments, writer);
   }
@@ -139,6 +147,7 @@ void RespSession::reset(Arguments, RespWriter& out) {
   version_ = RespVersion::v2;
   trusted_ = state_.password.empty();
   name_.clear();
+  transaction_.reset();
   out.simple("RESET");
 }
 

@@ -56,7 +56,7 @@ struct RespState {
 
   std::atomic<std::uint64_t> next_id{1};       // of a connection
   std::atomic<std::size_t> connections{0};     // open
-  std::atomic<std::size_t> buffered_bytes{0};  // of unfinished requests and unsent replies
+  std::atomic<std::size_t> buffered_bytes{0};  // unfinished requests, transactions, unsent replies
 };
 
 }  // namespace penstock::front

@@ -186,6 +186,15 @@ def test_hostile_lengths_get_an_error_and_are_closed(served, name):
     assert cli(served, "PING") == "PONG\n"
 
 
+def test_http_is_hung_up_on(served):
+    body = b"CL.THROTTLE web 0 1 1000\r\n"
+    with connect(served) as sock:
+        sock.sendall(b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+        assert read_to_end(sock) == b""
+    assert cli(served, "CL.THROTTLE", "web", 0, 1, 1000).split()[0] == "0"
+    assert "resp.http_request" in served.log()
+
+
 def test_a_client_that_does_not_read_costs_little(served):
     before = served.rss_kib()
     flood = request("ECHO", b"x" * 1000) * 1000

@@ -64,6 +64,7 @@ class RespSession {
   static std::span<const Command> commands() noexcept;
   static const Command* find(std::string_view name) noexcept;
   void run(Arguments arguments, std::string& out);
+  void hang_up_on_http();
   void ping(Arguments arguments, wire::RespWriter& out);
   void echo(Arguments arguments, wire::RespWriter& out);
   void quit(Arguments arguments, wire::RespWriter& out);

@@ -39,6 +39,12 @@ std::string unknown_command(std::span<const std::string_view> arguments) {
                      arguments[0].substr(0, kShownBytesMax), shown);
 }
 
+// A web page can have its visitor's browser send requests to a listener on loopback, with commands
+// in their body. As Redis, what gives them away ends the connection.
+bool is_http(std::string_view command) noexcept {
+  return ascii_equal(command, "post") || ascii_equal(command, "host:");
+}
+
 std::string wrong_number(std::string_view command) {
   return fmt::format("ERR wrong number of arguments for '{}' command", command);
 }
@@ -109,6 +115,7 @@ void RespSession::run(Arguments arguments, std::string& out) {
   RespWriter writer(out, version_);
   const Command* const found = find(arguments[0]);
   if (found == nullptr) {
+    if (is_http(arguments[0])) return hang_up_on_http();
     break_transaction();
     writer.error(unknown_command(arguments));
     return;
@@ -123,6 +130,14 @@ void RespSession::run(Arguments arguments, std::string& out) {
     queue(arguments, writer);
   } else {
     (this->*found->run)(arguments, writer);
+  }
+}
+
+void RespSession::hang_up_on_http() {
+  quits_ = true;
+  state_.metrics.protocol_errors.add();
+  if (!state_.warned_http.exchange(true)) {
+    state_.log.warn("resp.http_request", {{"hint", "HTTP is served on another port"}});
   }
 }
 

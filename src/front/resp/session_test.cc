@@ -157,6 +157,18 @@ TEST_F(RespSessionTest, hangs_up_after_a_protocol_error) {
   EXPECT_TRUE(closed_);
 }
 
+// A web page can make its visitor's browser send this to a listener on loopback.
+TEST_F(RespSessionTest, hangs_up_on_http_and_runs_nothing_of_it) {
+  EXPECT_EQ(send("POST / HTTP/1.1\r\nHost: x\r\n\r\nCL.THROTTLE k 4 1 1\r\n"), "");
+  EXPECT_TRUE(closed_);
+  open("secret");
+  EXPECT_EQ(send("GET / HTTP/1.1\r\nhost: x\r\nAUTH secret\r\nCL.THROTTLE k 4 1 1\r\n"),
+            "-ERR unknown command 'GET', with args beginning with: '/' 'HTTP/1.1' \r\n");
+  EXPECT_TRUE(closed_);
+  EXPECT_EQ(state_->metrics.protocol_errors.value(), 1U);
+  EXPECT_TRUE(limits_.batches.empty());
+}
+
 TEST_F(RespSessionTest, speaks_as_redis_does) {
   EXPECT_EQ(send("PING\r\nping hi\r\n"), "+PONG\r\n$2\r\nhi\r\n");
   EXPECT_EQ(send("ping a b\r\n"), "-ERR wrong number of arguments for 'ping' command\r\n");

@@ -28,6 +28,7 @@ class RespSessionTest : public testing::Test {
     state_ = std::make_unique<RespState>(options, limits_, log_, *metrics_);
     batch_ = std::make_unique<ThrottleBatch>(*state_, replies_);
     session_ = std::make_unique<RespSession>(*state_, 7);
+    held_.clear();
     closed_ = false;
   }
 

@@ -100,7 +100,8 @@ def test_python_redis_pipelines_and_names_itself(served):
     assert client.ping() and client.echo("x") == "x"
     assert client.client_getname() == "tests"
     assert client.client_id() > 0
-    assert client.info()["redis_version"]
+    assert client.info()["redis_version"] and "role" not in client.info("server")
+    assert client.client_info()["name"] == "tests"
     assert client.config_get("save") == {"save": ""}
     assert "cl.throttle" in client.command()
     pipe = client.pipeline(transaction=False)

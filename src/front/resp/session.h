@@ -72,13 +72,21 @@ class RespSession {
   void select(Arguments arguments, wire::RespWriter& out);
   void auth(Arguments arguments, wire::RespWriter& out);
   void hello(Arguments arguments, wire::RespWriter& out);
-  void client(Arguments arguments, wire::RespWriter& out);
-  void command(Arguments arguments, wire::RespWriter& out);
-  void config(Arguments arguments, wire::RespWriter& out);
-  void info(Arguments arguments, wire::RespWriter& out);
   void throttle(Arguments, wire::RespWriter&) {}  // answer() sees to it
   bool set_name(std::string_view name, wire::RespWriter& out);
   bool log_in(std::string_view user, std::string_view password, wire::RespWriter& out);
+
+  // session_about.cc
+  void client(Arguments arguments, wire::RespWriter& out);
+  void client_id(Arguments arguments, wire::RespWriter& out);
+  void client_getname(Arguments arguments, wire::RespWriter& out);
+  void client_setname(Arguments arguments, wire::RespWriter& out);
+  void client_setinfo(Arguments arguments, wire::RespWriter& out);
+  void client_switch(Arguments arguments, wire::RespWriter& out);
+  void client_info(Arguments arguments, wire::RespWriter& out);
+  void command(Arguments arguments, wire::RespWriter& out);
+  void config(Arguments arguments, wire::RespWriter& out);
+  void info(Arguments arguments, wire::RespWriter& out);
 
   // session_transaction.cc
   void multi(Arguments arguments, wire::RespWriter& out);

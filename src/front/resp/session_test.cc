@@ -191,6 +191,41 @@ TEST_F(RespSessionTest, speaks_as_redis_does) {
   EXPECT_NE(send("INFO\r\n").find("redis_version:7.0.0\r\n"), std::string::npos);
 }
 
+TEST_F(RespSessionTest, reads_numbers_as_redis_does) {
+  EXPECT_EQ(send("SELECT 00\r\n"), "-ERR value is not an integer or out of range\r\n");
+  EXPECT_EQ(send("HELLO 03\r\n"), "-ERR Protocol version is not an integer or out of range\r\n");
+}
+
+TEST_F(RespSessionTest, refuses_what_commands_cannot_mean) {
+  EXPECT_EQ(send("COMMAND COUNT x\r\n"),
+            "-ERR wrong number of arguments for 'command|count' command\r\n");
+  EXPECT_EQ(send("COMMAND LIST x\r\n"), "-ERR syntax error\r\n");
+  EXPECT_EQ(send("CLIENT NO-EVICT maybe\r\n"), "-ERR syntax error\r\n");
+  EXPECT_EQ(send("CLIENT NO-TOUCH OFF\r\n"), "+OK\r\n");
+  EXPECT_EQ(send("CLIENT SETINFO colour x\r\n"), "-ERR Unrecognized option 'colour'\r\n");
+  EXPECT_EQ(send("CLIENT SETINFO LIB-NAME 'a b'\r\n"),
+            "-ERR lib-name cannot contain spaces, newlines or special characters.\r\n");
+}
+
+TEST_F(RespSessionTest, has_the_help_that_its_errors_name) {
+  EXPECT_TRUE(send("CLIENT HELP\r\n").starts_with("*17\r\n+CLIENT <subcommand> "));
+  EXPECT_TRUE(send("command help\r\n").starts_with("*13\r\n+COMMAND <subcommand> "));
+  EXPECT_TRUE(send("CONFIG HELP\r\n").ends_with("+HELP\r\n+    Print this help.\r\n"));
+  EXPECT_EQ(send("CLIENT HELP x\r\n"),
+            "-ERR wrong number of arguments for 'client|help' command\r\n");
+}
+
+TEST_F(RespSessionTest, shows_the_sections_that_are_asked_for) {
+  EXPECT_EQ(send("INFO replication\r\n"),
+            "$48\r\n# Replication\r\nrole:master\r\nconnected_slaves:0\r\n\r\n");
+  EXPECT_EQ(send("INFO nothing\r\n"), "$0\r\n\r\n");
+  EXPECT_EQ(send("INFO ALL\r\n"), send("INFO\r\n"));
+  const std::string two = send("INFO server Clients\r\n");
+  EXPECT_NE(two.find("# Server"), std::string::npos);
+  EXPECT_NE(two.find("\r\n\r\n# Clients"), std::string::npos);
+  EXPECT_EQ(two.find("# Stats"), std::string::npos);
+}
+
 TEST_F(RespSessionTest, knows_its_client) {
   EXPECT_EQ(send("CLIENT ID\r\n"), ":7\r\n");
   EXPECT_EQ(send("CLIENT GETNAME\r\n"), "$-1\r\n");
@@ -198,6 +233,7 @@ TEST_F(RespSessionTest, knows_its_client) {
   EXPECT_EQ(send("CLIENT SETNAME 'a b'\r\n"),
             "-ERR Client names cannot contain spaces, newlines or special characters.\r\n");
   EXPECT_EQ(send("CLIENT SETINFO lib-name x\r\nCLIENT NO-EVICT on\r\n"), "+OK\r\n+OK\r\n");
+  EXPECT_NE(send("CLIENT INFO\r\n").find("id=7 name=pay age=0 "), std::string::npos);
   EXPECT_EQ(send("CLIENT ID x\r\n"), "-ERR wrong number of arguments for 'client|id' command\r\n");
   EXPECT_EQ(send("CLIENT KILL x\r\n"), "-ERR unknown subcommand 'KILL'. Try CLIENT HELP.\r\n");
   EXPECT_EQ(send("RESET\r\nCLIENT GETNAME\r\n"), "+RESET\r\n$-1\r\n");

@@ -110,6 +110,8 @@ TEST_F(RespSessionTest, decides_what_arrived_together_in_one_go_and_in_order) {
 TEST_F(RespSessionTest, says_so_when_the_limits_cannot_be_asked) {
   limits_.away = true;
   EXPECT_EQ(throttle("k 4 1 1"), "-ERR the store is away\r\n");
+  limits_.away_because = "near '\r\n:1\r\n'";  // as an engine quotes what it did not like
+  EXPECT_EQ(throttle("k 4 1 1"), "-ERR near '  :1  '\r\n");
 }
 
 TEST_F(RespSessionTest, answers_thousands_of_pipelined_requests_in_order) {

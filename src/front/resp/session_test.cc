@@ -282,7 +282,7 @@ TEST_F(RespSessionTest, asks_for_the_password) {
 
 TEST_F(RespSessionTest, gives_strangers_less_room) {
   open("secret");
-  EXPECT_EQ(send("*11\r\n"), "-ERR Protocol error: invalid multibulk length\r\n");
+  EXPECT_EQ(send("*11\r\n"), "-ERR Protocol error: unauthenticated multibulk length\r\n");
   EXPECT_TRUE(closed_);
 }
 

@@ -43,13 +43,14 @@ void RespSession::execute(ThrottleBatch& batch, std::string& out) {
   executes_ = false;
   const std::unique_ptr<Transaction> transaction = std::move(transaction_);
   const auto settle = [&] { batch.settle(out); };
-  wire::RespRequestParser parser;
-  std::string_view rest = transaction->calls;
-  while (parser.parse(rest, kQueuedLimits) == Status::request) {
-    rest.remove_prefix(parser.consumed());
-    answer(parser.arguments(), batch, out, settle);
+  for (std::string_view rest : transaction->calls) {
+    wire::RespRequestParser parser;
+    while (parser.parse(rest, kQueuedLimits) == Status::request) {
+      rest.remove_prefix(parser.consumed());
+      answer(parser.arguments(), batch, out, settle);
+    }
+    PENSTOCK_CHECK(rest.empty());
   }
-  PENSTOCK_CHECK(rest.empty());
   settle();
 }
 

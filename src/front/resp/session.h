@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "front/resp/state.h"
 #include "front/resp/throttle_batch.h"
@@ -36,7 +37,7 @@ class RespSession {
 
   // What MULTI keeps for EXEC, in memory.
   std::size_t queued_bytes() const noexcept {
-    return transaction_ == nullptr ? 0 : transaction_->calls.capacity();
+    return transaction_ == nullptr ? 0 : transaction_->bytes;
   }
   // The client is gone.
   void forget() noexcept { transaction_.reset(); }
@@ -49,9 +50,13 @@ class RespSession {
   struct Command;
   // Between MULTI and EXEC.
   struct Transaction {
-    std::string calls;  // as requests of the protocol
+    // As requests of the protocol, in blocks of whole ones: a single string would be copied, and
+    // leave holes in the memory, each time it doubles.
+    std::vector<std::string> calls;
+    std::size_t bytes = 0;  // of memory for them
     std::size_t count = 0;
-    bool broken = false;  // by a request that cannot be run: EXEC will run none
+    std::size_t verbose_count = 0;  // of these
+    bool broken = false;            // by a request that cannot be run: EXEC will run none
   };
 
   // Leaves a call in the batch, or has it settled and answers.
@@ -92,7 +97,8 @@ class RespSession {
   void multi(Arguments arguments, wire::RespWriter& out);
   void discard(Arguments arguments, wire::RespWriter& out);
   void exec(Arguments arguments, wire::RespWriter& out);  // its header; handle() sees to the rest
-  void queue(Arguments arguments, wire::RespWriter& out);
+  void queue(Arguments arguments, bool verbose, wire::RespWriter& out);
+  static std::string& room_for(Transaction& queued, std::size_t needed);
   void break_transaction() noexcept;
 
   RespState& state_;

@@ -23,6 +23,7 @@ struct RespSession::Command {
   bool for_strangers;  // may be said before the password
   void (RespSession::*run)(Arguments, wire::RespWriter&);
   bool at_once = false;  // between MULTI and EXEC too
+  bool verbose = false;  // its reply may be much longer than the request
 };
 
 inline std::string wrong_number(std::string_view command) {

@@ -53,12 +53,12 @@ std::span<const RespSession::Command> RespSession::commands() noexcept {
       Command{"ping", -1, "fast", 0, false, &RespSession::ping},
       Command{"echo", 2, "fast", 0, false, &RespSession::echo},
       Command{"auth", -2, "noscript,fast,no_auth", 0, true, &RespSession::auth},
-      Command{"hello", -1, "noscript,fast,no_auth", 0, true, &RespSession::hello},
+      Command{"hello", -1, "noscript,fast,no_auth", 0, true, &RespSession::hello, false, true},
       Command{"select", 2, "fast", 0, false, &RespSession::select},
-      Command{"client", -2, "noscript", 0, false, &RespSession::client},
-      Command{"command", -1, "loading,stale", 0, false, &RespSession::command},
-      Command{"config", -2, "admin,noscript", 0, false, &RespSession::config},
-      Command{"info", -1, "loading,stale", 0, false, &RespSession::info},
+      Command{"client", -2, "noscript", 0, false, &RespSession::client, false, true},
+      Command{"command", -1, "loading,stale", 0, false, &RespSession::command, false, true},
+      Command{"config", -2, "admin,noscript", 0, false, &RespSession::config, false, true},
+      Command{"info", -1, "loading,stale", 0, false, &RespSession::info, false, true},
       Command{"reset", 1, "noscript,fast,no_auth", 0, true, &RespSession::reset, true},
       Command{"quit", -1, "noscript,fast,no_auth", 0, true, &RespSession::quit, true},
       Command{"multi", 1, "noscript,fast", 0, false, &RespSession::multi, true},
@@ -91,7 +91,7 @@ void RespSession::run(Arguments arguments, std::string& out) {
   } else if (!trusted_ && !found->for_strangers) {
     writer.error("NOAUTH Authentication required.");
   } else if (transaction_ != nullptr && !found->at_once) {
-    queue(arguments, writer);
+    queue(arguments, found->verbose, writer);
   } else {
     (this->*found->run)(arguments, writer);
   }

@@ -8,9 +8,14 @@ namespace {
 using wire::RespVersion;
 using wire::RespWriter;
 
-// A pipeline as large as people write them; its replies are as many again.
+// A pipeline as large as people write them. Its replies leave as one, so they are bounded with it:
+// at most 1.2 MB for calls of CL.THROTTLE, and what verbose commands answer counts as if it were in
+// the request.
 constexpr std::size_t kQueuedCallsMax = 10'000;
 constexpr std::size_t kQueuedBytesMax = 1024 * 1024;
+constexpr std::size_t kBlockBytes = 32 * 1024;
+constexpr std::size_t kFramingBytes = 12;         // of an argument: `$65536`, and twice CR LF
+constexpr std::size_t kVerboseReplyBytes = 1024;  // COMMAND has 1,070
 
 }  // namespace
 
@@ -44,19 +49,36 @@ void RespSession::exec(Arguments, RespWriter& out) {
   }
 }
 
-void RespSession::queue(Arguments arguments, RespWriter& out) {
-  if (!transaction_->broken) {
-    std::size_t bytes = transaction_->calls.size();
-    for (const std::string_view argument : arguments) bytes += argument.size();
-    if (transaction_->count == kQueuedCallsMax || bytes > kQueuedBytesMax) {
+// A block with that much room. It is made in advance, since a block that outgrows its memory
+// doubles.
+std::string& RespSession::room_for(Transaction& queued, std::size_t needed) {
+  const auto is_full = [&](const std::string& block) {
+    return block.size() >= kBlockBytes && block.size() + needed > block.capacity();
+  };
+  if (queued.calls.empty() || is_full(queued.calls.back())) queued.calls.emplace_back();
+  std::string& block = queued.calls.back();
+  const std::size_t before = block.capacity();
+  block.reserve(block.size() + needed);
+  queued.bytes += block.capacity() - before;
+  return block;
+}
+
+void RespSession::queue(Arguments arguments, bool verbose, RespWriter& out) {
+  Transaction& queued = *transaction_;
+  if (!queued.broken) {
+    std::size_t needed = kFramingBytes;
+    for (const std::string_view argument : arguments) needed += argument.size() + kFramingBytes;
+    queued.verbose_count += verbose ? 1 : 0;
+    const std::size_t replies = kVerboseReplyBytes * queued.verbose_count;
+    if (queued.count == kQueuedCallsMax || queued.bytes + needed + replies > kQueuedBytesMax) {
       break_transaction();
       out.error("ERR too big transaction");
       return;
     }
-    RespWriter call(transaction_->calls, RespVersion::v2);
+    RespWriter call(room_for(queued, needed), RespVersion::v2);
     call.array(arguments.size());
     for (const std::string_view argument : arguments) call.bulk(argument);
-    ++transaction_->count;
+    ++queued.count;
   }
   out.simple("QUEUED");
 }
@@ -64,7 +86,8 @@ void RespSession::queue(Arguments arguments, RespWriter& out) {
 void RespSession::break_transaction() noexcept {
   if (transaction_ == nullptr) return;
   transaction_->broken = true;
-  std::string().swap(transaction_->calls);
+  transaction_->bytes = 0;
+  std::vector<std::string>().swap(transaction_->calls);
 }
 
 }  // namespace penstock::front

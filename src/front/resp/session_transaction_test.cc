@@ -70,10 +70,10 @@ TEST_F(RespSessionTest, quits_in_a_transaction) {
 
 TEST_F(RespSessionTest, bounds_the_calls_of_a_transaction) {
   std::string all = "MULTI\r\n";
-  for (int i = 0; i < 10'000; ++i) all += "PING\r\n";
-  EXPECT_TRUE(send(all + "EXEC\r\n").ends_with("+PONG\r\n"));
+  for (int i = 0; i < 10'000; ++i) all += "CL.THROTTLE some:key:of:a:client 999999 1 1\r\n";
+  EXPECT_TRUE(send(all + "EXEC\r\n").ends_with(":10000\r\n"));
   EXPECT_TRUE(send(all + "PING\r\n").ends_with("-ERR too big transaction\r\n"));
-  EXPECT_LT(session_->queued_bytes(), 100U) << "nothing of it will be run";
+  EXPECT_EQ(session_->queued_bytes(), 0U) << "nothing of it will be run";
   EXPECT_EQ(send("PING\r\nEXEC\r\nPING\r\n"),
             "+QUEUED\r\n-EXECABORT Transaction discarded because of previous errors.\r\n+PONG\r\n");
 }
@@ -84,6 +84,14 @@ TEST_F(RespSessionTest, bounds_the_bytes_of_a_transaction) {
   for (int i = 0; i < 17; ++i) EXPECT_EQ(send(call), "+QUEUED\r\n");
   EXPECT_GT(session_->queued_bytes(), 1'000'000U);
   EXPECT_EQ(send(call), "-ERR too big transaction\r\n");
+  EXPECT_TRUE(send("EXEC\r\n").starts_with("-EXECABORT "));
+}
+
+TEST_F(RespSessionTest, bounds_the_replies_of_a_transaction) {
+  std::string all = "MULTI\r\n";
+  for (int i = 0; i < 1'000; ++i) all += "COMMAND\r\n";
+  EXPECT_LT(send(all + "EXEC\r\n").size(), 1'200'000U);
+  EXPECT_TRUE(send(all + all).ends_with("+QUEUED\r\n"));
   EXPECT_TRUE(send("EXEC\r\n").starts_with("-EXECABORT "));
 }
 

@@ -95,6 +95,20 @@ TEST_F(RespSessionTest, bounds_the_replies_of_a_transaction) {
   EXPECT_TRUE(send("EXEC\r\n").starts_with("-EXECABORT "));
 }
 
+TEST_F(RespSessionTest, answers_a_transaction_the_same_wherever_the_input_is_cut) {
+  const std::string text =
+      "MULTI\r\n*5\r\n$11\r\ncl.throttle\r\n$1\r\nk\r\n$1\r\n4\r\n$1\r\n1\r\n$1\r\n1\r\n"
+      "ECHO \"\\r\\n\"\r\n*1\r\n$4\r\nEXEC\r\nPING\r\n";
+  const std::string expected =
+      "+OK\r\n+QUEUED\r\n+QUEUED\r\n*2\r\n*5\r\n:0\r\n:5\r\n:4\r\n:-1\r\n:1\r\n$2\r\n\r\n\r\n"
+      "+PONG\r\n";
+  for (std::size_t cut = 0; cut <= text.size(); ++cut) {
+    at(Seconds{10 * static_cast<std::int64_t>(cut)});
+    const std::string first = send(text.substr(0, cut));
+    EXPECT_EQ(first + send(text.substr(cut)), expected) << cut;
+  }
+}
+
 TEST_F(RespSessionTest, begins_no_transaction_before_the_password) {
   open("secret");
   EXPECT_EQ(send("MULTI\r\nEXEC\r\n"),

@@ -305,6 +305,14 @@ def test_keys_do_not_meet_those_of_http(served):
     assert served.post("/api/v1/throttle/check", {"key": "same"}).json()["remaining"] == 99
 
 
+def test_people_see_the_limit_that_came_with_the_call(served):
+    for _ in range(4):
+        cli(served, "CL.THROTTLE", "seen", 2, 1, 1000)
+    shown = served.get("/admin/metrics").json()["keys"]
+    assert [(k["algorithm"], k["capacity"], k["currentTokens"], k["status"]) for k in shown if k["key"] == "\x01seen"] == [
+        ("GCRA", 3, 0, "LIMITED")]
+
+
 def test_usage_outlives_a_restart(start_daemon, tmp_path):
     daemon = start_daemon(*RESP)
     client = redis.Redis(port=resp_port(daemon))

@@ -168,8 +168,10 @@ RespRequestParser::Status RespRequestParser::parse_count(std::string_view bytes,
       break;
   }
   std::int64_t count = 0;
-  if (!parse_resp_integer(text, count) || count > std::int64_t{limits.arguments}) {
-    return invalid("invalid multibulk length");
+  if (!parse_resp_integer(text, count)) return invalid("invalid multibulk length");
+  if (count > std::int64_t{limits.arguments}) {
+    return invalid(limits.for_strangers ? "unauthenticated multibulk length"
+                                        : "invalid multibulk length");
   }
   at_ += 1 + text.size() + 2;
   expected_ = count > 0 ? static_cast<std::uint32_t>(count) : 0;
@@ -195,9 +197,10 @@ RespRequestParser::Status RespRequestParser::parse_arguments(std::string_view by
           break;
       }
       std::int64_t size = 0;
-      if (!parse_resp_integer(text, size) || size < 0 ||
-          size > std::int64_t{limits.argument_bytes}) {
-        return invalid("invalid bulk length");
+      if (!parse_resp_integer(text, size) || size < 0) return invalid("invalid bulk length");
+      if (size > std::int64_t{limits.argument_bytes}) {
+        return invalid(limits.for_strangers ? "unauthenticated bulk length"
+                                            : "invalid bulk length");
       }
       at_ += 1 + text.size() + 2;
       bulk_ = size;

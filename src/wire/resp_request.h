@@ -19,13 +19,15 @@ struct RespRequestLimits {
   std::uint32_t argument_bytes = 64 * 1024;
   std::uint32_t inline_bytes = 64 * 1024;    // one line, as Redis has it
   std::uint32_t request_bytes = 128 * 1024;  // framing included: what one connection may hold
+  bool for_strangers = false;                // and errors say so
 
   // As Redis: who has not said the password gets as much as saying it takes.
   static constexpr RespRequestLimits before_auth() noexcept {
     return {.arguments = 10,
             .argument_bytes = 16 * 1024,
             .inline_bytes = 16 * 1024,
-            .request_bytes = 32 * 1024};
+            .request_bytes = 32 * 1024,
+            .for_strangers = true};
   }
 };
 

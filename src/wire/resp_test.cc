@@ -130,8 +130,8 @@ TEST(RespRequest, bounds_a_request_as_a_whole) {
 
 TEST(RespRequest, gives_strangers_less_room) {
   const auto limits = RespRequestLimits::before_auth();
-  EXPECT_EQ(read_requests({"*11\r\n"}, limits).problem, "invalid multibulk length");
-  EXPECT_EQ(read_requests({"*1\r\n$20000\r\n"}, limits).problem, "invalid bulk length");
+  EXPECT_EQ(read_requests({"*11\r\n"}, limits).problem, "unauthenticated multibulk length");
+  EXPECT_EQ(read_requests({"*1\r\n$20000\r\n"}, limits).problem, "unauthenticated bulk length");
   EXPECT_EQ(read_requests({"*2\r\n$4\r\nAUTH\r\n$2\r\npw\r\n"}, limits).requests.size(), 1U);
 }
 

@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import select
+import shutil
 import subprocess
 
 import pytest
@@ -87,13 +88,17 @@ def test_needs_only_the_standard_library(library):
 
 
 @pytest.mark.parametrize("standard", ["c++20", "c++23"])
-def test_every_header_compiles_alone(prefix, tmp_path, standard):
+@pytest.mark.parametrize("compiler", ["g++", "clang++-19"])
+def test_every_header_compiles_alone(prefix, tmp_path, compiler, standard):
+    """With the warnings that people turn on for their own code."""
+    if compiler != "g++" and not shutil.which(compiler):
+        pytest.skip(f"{compiler} is not installed")
     assert len(headers(prefix)) >= 6
     for header in headers(prefix):
         source = tmp_path / f"{header.stem}.cc"
         source.write_text(f"#include <penstock/{header.name}>\n#include <penstock/{header.name}>\n")
-        run("g++", f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", "-fsyntax-only",
-            "-I", prefix / "include", source)
+        run(compiler, f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wsign-conversion",
+            "-Wold-style-cast", "-Werror", "-fsyntax-only", "-I", prefix / "include", source)
 
 
 def test_headers_include_only_the_standard_library_and_each_other(prefix):

@@ -100,7 +100,8 @@ def test_python_redis_pipelines_and_names_itself(served):
     assert client.ping() and client.echo("x") == "x"
     assert client.client_getname() == "tests"
     assert client.client_id() > 0
-    assert client.info()["redis_version"]
+    assert client.info()["redis_version"] and "role" not in client.info("server")
+    assert client.client_info()["name"] == "tests"
     assert client.config_get("save") == {"save": ""}
     assert "cl.throttle" in client.command()
     pipe = client.pipeline(transaction=False)
@@ -109,6 +110,21 @@ def test_python_redis_pipelines_and_names_itself(served):
     replies = pipe.execute()
     assert sum(reply[0] == 0 for reply in replies) == 500
     assert [reply[2] for reply in replies[:500]] == list(range(499, -1, -1))
+
+
+def test_python_redis_wraps_its_pipelines_in_a_transaction(served):
+    client = redis.Redis(port=served.resp)
+    pipe = client.pipeline()  # MULTI and EXEC around it
+    for _ in range(1000):
+        pipe.execute_command("CL.THROTTLE", "t", 499, 1, 1000)
+    replies = pipe.execute()
+    assert [reply[2] for reply in replies[:500]] == list(range(499, -1, -1))
+    assert sum(reply[0] for reply in replies) == 500
+    pipe.execute_command("CL.THROTTLE", "u", 9, 1, 1000)
+    pipe.get("x")
+    with pytest.raises(redis.ResponseError, match="unknown command 'GET'"):
+        pipe.execute()
+    assert client.execute_command("CL.THROTTLE", "u", 9, 1, 1000, 0) == [0, 10, 10, -1, 0]
 
 
 def test_redis_benchmark_runs(served):
@@ -169,6 +185,15 @@ def test_hostile_lengths_get_an_error_and_are_closed(served, name):
         sock.sendall(hostile)
         assert read_to_end(sock) == b"-ERR Protocol error: " + message + b"\r\n"
     assert cli(served, "PING") == "PONG\n"
+
+
+def test_http_is_hung_up_on(served):
+    body = b"CL.THROTTLE web 0 1 1000\r\n"
+    with connect(served) as sock:
+        sock.sendall(b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+        assert read_to_end(sock) == b""
+    assert cli(served, "CL.THROTTLE", "web", 0, 1, 1000).split()[0] == "0"
+    assert "resp.http_request" in served.log()
 
 
 def test_a_client_that_does_not_read_costs_little(served):
@@ -278,6 +303,14 @@ def test_keys_do_not_meet_those_of_http(served):
     assert cli(served, "CL.THROTTLE", "same", 0, 1, 1000).split()[0] == "0"
     assert cli(served, "CL.THROTTLE", "same", 0, 1, 1000).split()[0] == "1"
     assert served.post("/api/v1/throttle/check", {"key": "same"}).json()["remaining"] == 99
+
+
+def test_people_see_the_limit_that_came_with_the_call(served):
+    for _ in range(4):
+        cli(served, "CL.THROTTLE", "seen", 2, 1, 1000)
+    shown = served.get("/admin/metrics").json()["keys"]
+    assert [(k["algorithm"], k["capacity"], k["currentTokens"], k["status"]) for k in shown if k["key"] == "\x01seen"] == [
+        ("GCRA", 3, 0, "LIMITED")]
 
 
 def test_usage_outlives_a_restart(start_daemon, tmp_path):

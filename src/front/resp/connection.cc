@@ -220,13 +220,14 @@ void RespConnection::close() noexcept {
   phase_ = Phase::closed;
   std::string().swap(held_);
   std::string().swap(unsent_);
+  session_.forget();
   charge();
   loop_.hang_up(*this);
 }
 
 // Small amounts are not worth an atomic shared by all threads.
 void RespConnection::charge() {
-  std::size_t bytes = held_.capacity() + unsent_.capacity();
+  std::size_t bytes = held_.capacity() + unsent_.capacity() + session_.queued_bytes();
   if (bytes <= 2 * kKeptBytesMax) bytes = 0;
   if (bytes == charged_bytes_) return;
   std::atomic<std::size_t>& all = loop_.state().buffered_bytes;

@@ -21,10 +21,10 @@ namespace penstock::front {
 struct RespLimits {
   // Beyond them a connection is told so and closed.
   std::size_t connections = 10'000;
-  // All connections together: unfinished requests and replies not yet sent. Beyond it the
-  // connection that asks for more is closed, so that no number of clients can fill the memory. One
-  // connection holds at most about 330 KiB (with io_uring, 590): it is not read from while its
-  // replies wait.
+  // All connections together: unfinished requests, transactions and replies not yet sent. Beyond it
+  // the connection that asks for more is closed, so that no number of clients can fill the memory.
+  // One connection holds at most about 330 KiB (with io_uring, 590): it is not read from while its
+  // replies wait. With MULTI it may hold 1 MiB more, and then its replies.
   std::size_t buffered_bytes = 256 * 1024 * 1024;
   // A client that reads nothing of its replies, or does not read our last words.
   Millis write_timeout = Seconds{30};

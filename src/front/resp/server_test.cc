@@ -73,6 +73,24 @@ TEST_P(RespServerTest, hangs_up_on_who_never_reads) {
   EXPECT_TRUE(comes_to_metric("penstock_resp_connections_dropped_total 1"));
 }
 
+TEST_P(RespServerTest, counts_what_transactions_hold) {
+  const std::uint16_t port = start({.buffered_bytes = 300'000});
+  const std::string call = "ECHO " + std::string(50'000, 'x') + "\r\n";
+  const std::string queued = "+QUEUED\r\n";
+  const RespClient first(port);
+  first.send("MULTI\r\n" + call + call);
+  EXPECT_EQ(first.read(5 + 2 * queued.size()), "+OK\r\n" + queued + queued);
+  const RespClient second(port);
+  second.send("MULTI\r\n");
+  for (int i = 0; i < 6; ++i) second.send(call);
+  EXPECT_TRUE(comes_to_metric("penstock_resp_connections_dropped_total 1"));
+  first.send("DISCARD\r\n");
+  EXPECT_EQ(first.read(5), "+OK\r\n");
+  const RespClient third(port);
+  third.send("MULTI\r\n" + call + call + "EXEC\r\n");
+  EXPECT_EQ(third.read(5 + 2 * queued.size() + 4), "+OK\r\n" + queued + queued + "*2\r\n");
+}
+
 TEST_P(RespServerTest, hangs_up_on_who_says_nothing_when_told_to) {
   const RespClient client(start({.idle_timeout = Millis{200}}));
   client.send("PI");

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/check.h"
 #include "front/http/ascii.h"
 
 namespace penstock::front {
@@ -11,6 +12,8 @@ using Status = wire::RespRequestParser::Status;
 
 constexpr wire::RespRequestLimits kLimits;
 constexpr wire::RespRequestLimits kStrangersLimits = wire::RespRequestLimits::before_auth();
+// What was queued was within the limits when it came; an inline command grows by being framed.
+constexpr wire::RespRequestLimits kQueuedLimits{.request_bytes = 1024 * 1024};
 
 bool is_throttle(std::string_view name) noexcept { return ascii_equal(name, "cl.throttle"); }
 
@@ -18,6 +21,38 @@ bool is_throttle(std::string_view name) noexcept { return ascii_equal(name, "cl.
 
 RespSession::RespSession(RespState& state, std::uint64_t id)
     : state_(state), id_(id), trusted_(state.password.empty()) {}
+
+template <class Settle>
+void RespSession::answer(Arguments arguments, ThrottleBatch& batch, std::string& out,
+                         Settle settle) {
+  if (trusted_ && is_throttle(arguments[0]) && transaction_ == nullptr) {
+    std::string problem;
+    if (batch.add(arguments, problem)) {
+      if (batch.is_full()) settle();
+      return;
+    }
+    settle();
+    wire::RespWriter(out, version_).error(problem);
+    return;
+  }
+  settle();
+  run(arguments, out);
+}
+
+void RespSession::execute(ThrottleBatch& batch, std::string& out) {
+  executes_ = false;
+  const std::unique_ptr<Transaction> transaction = std::move(transaction_);
+  const auto settle = [&] { batch.settle(out); };
+  for (std::string_view rest : transaction->calls) {
+    wire::RespRequestParser parser;
+    while (parser.parse(rest, kQueuedLimits) == Status::request) {
+      rest.remove_prefix(parser.consumed());
+      answer(parser.arguments(), batch, out, settle);
+    }
+    PENSTOCK_CHECK(rest.empty());
+  }
+  settle();
+}
 
 RespSession::Turn RespSession::handle(std::string_view in, ThrottleBatch& batch, std::string& out) {
   Turn turn{.from = out.size()};
@@ -45,18 +80,8 @@ RespSession::Turn RespSession::handle(std::string_view in, ThrottleBatch& batch,
     turn.consumed += parser_.consumed();
     const Arguments arguments = parser_.arguments();
     if (arguments.empty()) continue;
-    if (trusted_ && is_throttle(arguments[0])) {
-      std::string problem;
-      if (batch.add(arguments, problem)) {
-        if (batch.is_full()) settle();
-        continue;
-      }
-      settle();
-      wire::RespWriter(out, version_).error(problem);
-      continue;
-    }
-    settle();
-    run(arguments, out);
+    answer(arguments, batch, out, settle);
+    if (executes_) execute(batch, out);
     turn.close = quits_;
   }
   turn.open = !settled && !turn.full && batch.is_open();

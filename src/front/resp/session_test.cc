@@ -1,75 +1,15 @@
 #include "front/resp/session.h"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "front/resp/test_limits.h"
+#include "front/resp/test_session.h"
 #include "wire/resp_writer.h"
 
 namespace penstock::front {
 namespace {
-
-class RespSessionTest : public testing::Test {
- protected:
-  RespSessionTest() { open(""); }
-  ~RespSessionTest() override { ::close(log_fd_); }
-
-  void open(std::string password) {
-    metrics_ = std::make_unique<runtime::Metrics>();
-    RespOptions options;
-    options.password = std::move(password);
-    state_ = std::make_unique<RespState>(options, limits_, log_, *metrics_);
-    batch_ = std::make_unique<ThrottleBatch>(*state_, replies_);
-    session_ = std::make_unique<RespSession>(*state_, 7);
-    closed_ = false;
-  }
-
-  // Everything that is answered to `bytes`; what is not consumed is kept for the next call.
-  std::string send(std::string_view bytes) {
-    held_ += bytes;
-    std::string all;
-    for (bool more = true; more && !closed_;) {
-      std::string out;
-      const RespSession::Turn turn = session_->handle(held_, *batch_, out);
-      if (turn.open) batch_->settle(out);
-      held_.erase(0, turn.consumed);
-      all += out;
-      closed_ = turn.close;
-      more = turn.full;
-    }
-    return all;
-  }
-
-  // "0 16 15 -1 2", or the reply as it is when it is not five integers.
-  std::string throttle(std::string_view arguments) {
-    const std::string reply = send("CL.THROTTLE " + std::string(arguments) + "\r\n");
-    if (!reply.starts_with("*5\r\n:")) return reply;
-    std::string shown = reply.substr(5);
-    for (std::size_t at; (at = shown.find("\r\n:")) != shown.npos;) shown.replace(at, 3, " ");
-    return shown.substr(0, shown.size() - 2);
-  }
-
-  void at(Millis since_start) { limits_.clock.set(start_ + since_start); }
-
-  CoreLimits limits_;
-  const Instant start_ = limits_.clock.now();
-  int log_fd_ = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
-  Log log_{limits_.clock, log_fd_, LogLevel::off, LogFormat::text};
-  std::unique_ptr<runtime::Metrics> metrics_;
-  std::unique_ptr<RespState> state_;
-  std::vector<RespReply> replies_;
-  std::unique_ptr<ThrottleBatch> batch_;
-  std::unique_ptr<RespSession> session_;
-  std::string held_;
-  bool closed_ = false;
-};
 
 // The rows of redis-cell, in their order.
 TEST_F(RespSessionTest, throttles_as_redis_cell_does) {
@@ -170,6 +110,8 @@ TEST_F(RespSessionTest, decides_what_arrived_together_in_one_go_and_in_order) {
 TEST_F(RespSessionTest, says_so_when_the_limits_cannot_be_asked) {
   limits_.away = true;
   EXPECT_EQ(throttle("k 4 1 1"), "-ERR the store is away\r\n");
+  limits_.away_because = "near '\r\n:1\r\n'";  // as an engine quotes what it did not like
+  EXPECT_EQ(throttle("k 4 1 1"), "-ERR near '  :1  '\r\n");
 }
 
 TEST_F(RespSessionTest, answers_thousands_of_pipelined_requests_in_order) {
@@ -217,6 +159,18 @@ TEST_F(RespSessionTest, hangs_up_after_a_protocol_error) {
   EXPECT_TRUE(closed_);
 }
 
+// A web page can make its visitor's browser send this to a listener on loopback.
+TEST_F(RespSessionTest, hangs_up_on_http_and_runs_nothing_of_it) {
+  EXPECT_EQ(send("POST / HTTP/1.1\r\nHost: x\r\n\r\nCL.THROTTLE k 4 1 1\r\n"), "");
+  EXPECT_TRUE(closed_);
+  open("secret");
+  EXPECT_EQ(send("GET / HTTP/1.1\r\nhost: x\r\nAUTH secret\r\nCL.THROTTLE k 4 1 1\r\n"),
+            "-ERR unknown command 'GET', with args beginning with: '/' 'HTTP/1.1' \r\n");
+  EXPECT_TRUE(closed_);
+  EXPECT_EQ(state_->metrics.protocol_errors.value(), 1U);
+  EXPECT_TRUE(limits_.batches.empty());
+}
+
 TEST_F(RespSessionTest, speaks_as_redis_does) {
   EXPECT_EQ(send("PING\r\nping hi\r\n"), "+PONG\r\n$2\r\nhi\r\n");
   EXPECT_EQ(send("ping a b\r\n"), "-ERR wrong number of arguments for 'ping' command\r\n");
@@ -231,12 +185,47 @@ TEST_F(RespSessionTest, speaks_as_redis_does) {
   EXPECT_EQ(send("CONFIG GET save\r\n"), "*2\r\n$4\r\nsave\r\n$0\r\n\r\n");
   EXPECT_EQ(send("CONFIG GET nothing\r\n"), "*0\r\n");
   EXPECT_EQ(send("CONFIG SET a b\r\n"), "-ERR unknown subcommand 'SET'. Try CONFIG HELP.\r\n");
-  EXPECT_EQ(send("COMMAND COUNT\r\n"), ":12\r\n");
+  EXPECT_EQ(send("COMMAND COUNT\r\n"), ":15\r\n");
   EXPECT_EQ(send("COMMAND DOCS\r\n"), "*0\r\n");
   EXPECT_TRUE(send("COMMAND INFO cl.throttle nope\r\n")
                   .starts_with("*2\r\n*10\r\n$11\r\ncl.throttle\r\n:-5\r\n*2\r\n+write\r\n+fast\r\n"
                                ":1\r\n:1\r\n:1\r\n"));
   EXPECT_NE(send("INFO\r\n").find("redis_version:7.0.0\r\n"), std::string::npos);
+}
+
+TEST_F(RespSessionTest, reads_numbers_as_redis_does) {
+  EXPECT_EQ(send("SELECT 00\r\n"), "-ERR value is not an integer or out of range\r\n");
+  EXPECT_EQ(send("HELLO 03\r\n"), "-ERR Protocol version is not an integer or out of range\r\n");
+}
+
+TEST_F(RespSessionTest, refuses_what_commands_cannot_mean) {
+  EXPECT_EQ(send("COMMAND COUNT x\r\n"),
+            "-ERR wrong number of arguments for 'command|count' command\r\n");
+  EXPECT_EQ(send("COMMAND LIST x\r\n"), "-ERR syntax error\r\n");
+  EXPECT_EQ(send("CLIENT NO-EVICT maybe\r\n"), "-ERR syntax error\r\n");
+  EXPECT_EQ(send("CLIENT NO-TOUCH OFF\r\n"), "+OK\r\n");
+  EXPECT_EQ(send("CLIENT SETINFO colour x\r\n"), "-ERR Unrecognized option 'colour'\r\n");
+  EXPECT_EQ(send("CLIENT SETINFO LIB-NAME 'a b'\r\n"),
+            "-ERR lib-name cannot contain spaces, newlines or special characters.\r\n");
+}
+
+TEST_F(RespSessionTest, has_the_help_that_its_errors_name) {
+  EXPECT_TRUE(send("CLIENT HELP\r\n").starts_with("*17\r\n+CLIENT <subcommand> "));
+  EXPECT_TRUE(send("command help\r\n").starts_with("*13\r\n+COMMAND <subcommand> "));
+  EXPECT_TRUE(send("CONFIG HELP\r\n").ends_with("+HELP\r\n+    Print this help.\r\n"));
+  EXPECT_EQ(send("CLIENT HELP x\r\n"),
+            "-ERR wrong number of arguments for 'client|help' command\r\n");
+}
+
+TEST_F(RespSessionTest, shows_the_sections_that_are_asked_for) {
+  EXPECT_EQ(send("INFO replication\r\n"),
+            "$48\r\n# Replication\r\nrole:master\r\nconnected_slaves:0\r\n\r\n");
+  EXPECT_EQ(send("INFO nothing\r\n"), "$0\r\n\r\n");
+  EXPECT_EQ(send("INFO ALL\r\n"), send("INFO\r\n"));
+  const std::string two = send("INFO server Clients\r\n");
+  EXPECT_NE(two.find("# Server"), std::string::npos);
+  EXPECT_NE(two.find("\r\n\r\n# Clients"), std::string::npos);
+  EXPECT_EQ(two.find("# Stats"), std::string::npos);
 }
 
 TEST_F(RespSessionTest, knows_its_client) {
@@ -246,6 +235,7 @@ TEST_F(RespSessionTest, knows_its_client) {
   EXPECT_EQ(send("CLIENT SETNAME 'a b'\r\n"),
             "-ERR Client names cannot contain spaces, newlines or special characters.\r\n");
   EXPECT_EQ(send("CLIENT SETINFO lib-name x\r\nCLIENT NO-EVICT on\r\n"), "+OK\r\n+OK\r\n");
+  EXPECT_NE(send("CLIENT INFO\r\n").find("id=7 name=pay age=0 "), std::string::npos);
   EXPECT_EQ(send("CLIENT ID x\r\n"), "-ERR wrong number of arguments for 'client|id' command\r\n");
   EXPECT_EQ(send("CLIENT KILL x\r\n"), "-ERR unknown subcommand 'KILL'. Try CLIENT HELP.\r\n");
   EXPECT_EQ(send("RESET\r\nCLIENT GETNAME\r\n"), "+RESET\r\n$-1\r\n");
@@ -292,7 +282,7 @@ TEST_F(RespSessionTest, asks_for_the_password) {
 
 TEST_F(RespSessionTest, gives_strangers_less_room) {
   open("secret");
-  EXPECT_EQ(send("*11\r\n"), "-ERR Protocol error: invalid multibulk length\r\n");
+  EXPECT_EQ(send("*11\r\n"), "-ERR Protocol error: unauthenticated multibulk length\r\n");
   EXPECT_TRUE(closed_);
 }
 

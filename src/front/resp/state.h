@@ -54,9 +54,10 @@ struct RespState {
   Log& log;
   RespMetrics metrics;
 
+  std::atomic<bool> warned_http{false};        // that somebody speaks HTTP; once
   std::atomic<std::uint64_t> next_id{1};       // of a connection
   std::atomic<std::size_t> connections{0};     // open
-  std::atomic<std::size_t> buffered_bytes{0};  // of unfinished requests and unsent replies
+  std::atomic<std::size_t> buffered_bytes{0};  // unfinished requests, transactions, unsent replies
 };
 
 }  // namespace penstock::front

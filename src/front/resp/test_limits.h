@@ -16,6 +16,7 @@ class CoreLimits final : public store::LimitStore {
  public:
   SimulatedClock clock{from_epoch_millis(1'700'000'000'000)};
   bool away = false;
+  std::string away_because = "the store is away";
   std::vector<std::size_t> batches;  // sizes
 
   void apply(std::span<const store::LimitRequest> requests, std::optional<Instant> now,
@@ -24,7 +25,7 @@ class CoreLimits final : public store::LimitStore {
     batches.push_back(requests.size());
     for (std::size_t i = 0; i < requests.size(); ++i) {
       if (away) {
-        answers[i] = fail(ErrorKind::unavailable, "the store is away");
+        answers[i] = fail(ErrorKind::unavailable, away_because);
         continue;
       }
       const store::LimitCheck& check = requests[i].checks[0];

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "core/limits/rate.h"
+#include "wire/resp_writer.h"
 
 namespace penstock::front {
 namespace {
@@ -52,12 +53,6 @@ void append_reply(std::string& out, const core::LimitStatus& status) {
   at = append_integer(at, waits ? to_seconds(status.retry_after) : -1);
   at = append_integer(at, to_seconds(status.reset_after));
   out.append(buffer, static_cast<std::size_t>(at - buffer));
-}
-
-void append_error(std::string& out, const Error& error) {
-  out += "-ERR ";
-  out += error.what;
-  out += "\r\n";
 }
 
 }  // namespace
@@ -135,7 +130,7 @@ void ThrottleBatch::append_answer(std::size_t call, std::string& out) {
   if (answers_[call]) [[likely]] {
     append_reply(out, statuses_[call]);
   } else {
-    append_error(out, answers_[call].error());
+    wire::RespWriter(out, wire::RespVersion::v2).error("ERR " + answers_[call].error().what);
   }
 }
 

@@ -2,8 +2,7 @@
 // answered in their order. One per thread, reused for ever.
 //
 // Their keys live in the table of all throttle keys, apart from those of policies, since their
-// limit comes with the call: each has kThrottleKeyPrefix before it, a character that no key of a
-// policy may have.
+// limit comes with the call: store/client_limits.h.
 #pragma once
 
 #include <array>
@@ -17,11 +16,12 @@
 #include "base/result.h"
 #include "core/limits/limit.h"
 #include "front/resp/state.h"
+#include "store/client_limits.h"
 #include "store/limit_store.h"
 
 namespace penstock::front {
 
-inline constexpr char kThrottleKeyPrefix = '\x01';
+inline constexpr char kThrottleKeyPrefix = store::kClientLimitPrefix;
 inline constexpr std::size_t kThrottleKeyBytesMax = 511;  // the table's 512 less the prefix
 
 class RespConnection;

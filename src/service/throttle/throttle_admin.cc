@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "service/throttle/throttle_service.h"
+#include "store/client_limits.h"
 
 namespace penstock::service {
 namespace {
@@ -137,7 +138,8 @@ void ThrottleService::reset(std::string key, std::string request_id, Done<bool> 
 
 core::KeyMetrics ThrottleService::metrics_of(std::string key,
                                              const std::optional<store::KeyUse>& use) const {
-  const core::Limit& limit = cache_.current().match(key).draft.limit;
+  const core::Limit& limit =
+      use && store::has_client_limit(key) ? use->limit : cache_.current().match(key).draft.limit;
   core::KeyMetrics metrics{.key = std::move(key),
                            .type = limit.type,
                            .tokens = limit.capacity,

@@ -281,6 +281,22 @@ TEST_F(ThrottleServiceTest, resets_and_lists_keys) {
   EXPECT_EQ(page->front().tokens, 99);
 }
 
+TEST_F(ThrottleServiceTest, shows_a_key_of_a_redis_client_by_the_limit_that_came_with_it) {
+  const core::Limit limit{.type = core::LimitType::gcra, .capacity = 3};
+  const store::LimitCheck check{.key = "\x01k", .limit = limit};
+  core::LimitStatus status;
+  const store::LimitRequest request{.checks = {&check, 1}, .cost = 3, .statuses = {&status, 1}};
+  Result<store::LimitAnswer> answered;
+  limits_.apply({&request, 1}, std::nullopt, {&answered, 1});
+  const auto page = answer<std::vector<core::KeyMetrics>>(
+      [&](auto done) { service_->list_metrics("", 10, std::move(done)); });
+  ASSERT_TRUE(page);
+  ASSERT_EQ(page->size(), 1U);
+  EXPECT_EQ(page->front().type, core::LimitType::gcra);
+  EXPECT_EQ(page->front().capacity, 3);
+  EXPECT_EQ(page->front().tokens, 0);
+}
+
 TEST_F(ThrottleServiceTest, answers_overloaded_after_it_stopped) {
   service_->stop();
   EXPECT_EQ(create(draft("k")).error().kind, ErrorKind::overloaded);

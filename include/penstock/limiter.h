@@ -58,7 +58,7 @@ class PENSTOCK_API Limiter {
   Expected<void> set_default_policy(const Policy& policy);
   // False: there is no policy with exactly that key or pattern.
   bool remove_policy(std::string_view key);
-  // The policy that counts for `key`.
+  // The policy that counts for `key`; where that is the default one, its key is "default".
   Policy policy_for(std::string_view key) const;
   std::size_t policy_count() const;
 
@@ -71,7 +71,7 @@ class PENSTOCK_API Limiter {
   // since memory is asked for ahead. `decisions` has at least as many places.
   void check_batch(std::span<const Check> checks, std::span<Decision> decisions);
 
-  // How things stand; charges nothing and is always allowed.
+  // How things stand; charges nothing and is allowed unless the key is bad.
   Decision peek(std::string_view key) const;
   // Takes back `cost` of what was charged, never below nothing used.
   Decision give_back(std::string_view key, std::int64_t cost = 1);

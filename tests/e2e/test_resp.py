@@ -127,6 +127,14 @@ def test_python_redis_wraps_its_pipelines_in_a_transaction(served):
     assert client.execute_command("CL.THROTTLE", "u", 9, 1, 1000, 0) == [0, 10, 10, -1, 0]
 
 
+def test_a_deleted_key_starts_anew(served):
+    client = redis.Redis(port=served.resp)
+    assert client.execute_command("CL.THROTTLE", "d", 0, 1, 1000)[0] == 0
+    assert client.execute_command("CL.THROTTLE", "d", 0, 1, 1000)[0] == 1
+    assert client.delete("d", "nobody") == 1
+    assert client.execute_command("CL.THROTTLE", "d", 0, 1, 1000)[0] == 0
+
+
 def test_redis_benchmark_runs(served):
     base = ["redis-benchmark", "-h", "127.0.0.1", "-p", str(served.resp), "-c", "20", "--csv"]
     for more in (["-n", "20000", "-t", "ping"], ["-n", "20000", "-P", "16", "-t", "ping"],

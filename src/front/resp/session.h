@@ -72,6 +72,7 @@ class RespSession {
   void hang_up_on_http();
   void ping(Arguments arguments, wire::RespWriter& out);
   void echo(Arguments arguments, wire::RespWriter& out);
+  void del(Arguments arguments, wire::RespWriter& out);
   void quit(Arguments arguments, wire::RespWriter& out);
   void reset(Arguments arguments, wire::RespWriter& out);
   void select(Arguments arguments, wire::RespWriter& out);

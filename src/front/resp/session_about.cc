@@ -52,7 +52,7 @@ void describe(const auto& command, RespWriter& out) {
     from = end + 1;
   }
   const int key = command.first_key;
-  out.integer(key).integer(key).integer(key == 0 ? 0 : 1);
+  out.integer(key).integer(command.more_keys ? -1 : key).integer(key == 0 ? 0 : 1);
   out.set(0).array(0).array(0).array(0);  // ACL categories, tips, key specifications, subcommands
 }
 

@@ -22,8 +22,9 @@ struct RespSession::Command {
   int first_key;
   bool for_strangers;  // may be said before the password
   void (RespSession::*run)(Arguments, wire::RespWriter&);
-  bool at_once = false;  // between MULTI and EXEC too
-  bool verbose = false;  // its reply may be much longer than the request
+  bool at_once = false;    // between MULTI and EXEC too
+  bool verbose = false;    // its reply may be much longer than the request
+  bool more_keys = false;  // all arguments from the first key on
 };
 
 inline std::string wrong_number(std::string_view command) {

@@ -17,6 +17,7 @@ using wire::RespVersion;
 using wire::RespWriter;
 
 constexpr std::size_t kPasswordBytesMax = 512;  // as the file that holds it
+constexpr std::size_t kDeletedKeysMax = 64;     // each may be a round trip to an engine
 constexpr std::size_t kNameBytesMax = 128;      // of a client; it is kept as long as the connection
 
 std::string unknown_command(std::span<const std::string_view> arguments) {
@@ -50,6 +51,7 @@ bool same_secret(std::string_view given, std::string_view secret) noexcept {
 std::span<const RespSession::Command> RespSession::commands() noexcept {
   static constexpr std::array kCommands{
       Command{"cl.throttle", -5, "write,fast", 1, false, &RespSession::throttle},
+      Command{"del", -2, "write", 1, false, &RespSession::del, false, false, true},
       Command{"ping", -1, "fast", 0, false, &RespSession::ping},
       Command{"echo", 2, "fast", 0, false, &RespSession::echo},
       Command{"auth", -2, "noscript,fast,no_auth", 0, true, &RespSession::auth},
@@ -116,6 +118,26 @@ void RespSession::ping(Arguments arguments, RespWriter& out) {
 }
 
 void RespSession::echo(Arguments arguments, RespWriter& out) { out.bulk(arguments[1]); }
+
+// Forgets what the keys have used, as it does where the limits are keys of Redis.
+void RespSession::del(Arguments arguments, RespWriter& out) {
+  const Arguments keys = arguments.subspan(1);
+  if (keys.size() > kDeletedKeysMax) {
+    out.error(fmt::format("ERR at most {} keys at once", kDeletedKeysMax));
+    return;
+  }
+  std::int64_t gone = 0;
+  for (const std::string_view key : keys) {
+    if (key.size() > kThrottleKeyBytesMax) continue;  // there can be none
+    const Result<bool> reset = state_.store.reset(kThrottleKeyPrefix + std::string(key));
+    if (!reset) {
+      out.error("ERR " + reset.error().what);
+      return;
+    }
+    gone += *reset ? 1 : 0;
+  }
+  out.integer(gone);
+}
 
 void RespSession::quit(Arguments, RespWriter& out) {
   out.simple("OK");

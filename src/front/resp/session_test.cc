@@ -86,6 +86,25 @@ TEST_F(RespSessionTest, refuses_calls_that_make_no_sense) {
   EXPECT_EQ(throttle("k 999999999999 1 1"), "0 1000000000000 999999999998 -1 2");
 }
 
+TEST_F(RespSessionTest, forgets_keys_that_are_deleted) {
+  EXPECT_EQ(throttle("k 0 1 60"), "0 1 0 -1 60");
+  EXPECT_EQ(throttle("other 0 1 60"), "0 1 0 -1 60");
+  EXPECT_EQ(send("DEL k nobody\r\n"), ":1\r\n");
+  EXPECT_EQ(throttle("k 0 1 60"), "0 1 0 -1 60");
+  EXPECT_EQ(throttle("other 0 1 60"), "1 1 0 60 60") << "of nobody else";
+  // In the order of a pipeline, with the calls around it.
+  EXPECT_EQ(send("CL.THROTTLE p 0 1 60\r\nDEL p\r\nCL.THROTTLE p 0 1 60\r\n"),
+            "*5\r\n:0\r\n:1\r\n:0\r\n:-1\r\n:60\r\n:1\r\n*5\r\n:0\r\n:1\r\n:0\r\n:-1\r\n:60\r\n");
+  EXPECT_EQ(send("DEL " + std::string(600, 'a') + "\r\n"), ":0\r\n");
+  EXPECT_EQ(send("DEL\r\n"), "-ERR wrong number of arguments for 'del' command\r\n");
+  std::string many = "DEL";
+  for (int i = 0; i < 65; ++i) many += " k";
+  EXPECT_EQ(send(many + "\r\n"), "-ERR at most 64 keys at once\r\n");
+  EXPECT_TRUE(send("COMMAND INFO del\r\n").starts_with("*1\r\n*10\r\n$3\r\ndel\r\n:-2\r\n"));
+  limits_.away = true;
+  EXPECT_EQ(send("DEL k\r\n"), "-ERR the store is away\r\n");
+}
+
 TEST_F(RespSessionTest, keeps_its_keys_apart_from_those_of_policies) {
   throttle("k 4 1 1");
   EXPECT_FALSE(*limits_.find("k", {}));
@@ -185,7 +204,7 @@ TEST_F(RespSessionTest, speaks_as_redis_does) {
   EXPECT_EQ(send("CONFIG GET save\r\n"), "*2\r\n$4\r\nsave\r\n$0\r\n\r\n");
   EXPECT_EQ(send("CONFIG GET nothing\r\n"), "*0\r\n");
   EXPECT_EQ(send("CONFIG SET a b\r\n"), "-ERR unknown subcommand 'SET'. Try CONFIG HELP.\r\n");
-  EXPECT_EQ(send("COMMAND COUNT\r\n"), ":15\r\n");
+  EXPECT_EQ(send("COMMAND COUNT\r\n"), ":16\r\n");
   EXPECT_EQ(send("COMMAND DOCS\r\n"), "*0\r\n");
   EXPECT_TRUE(send("COMMAND INFO cl.throttle nope\r\n")
                   .starts_with("*2\r\n*10\r\n$11\r\ncl.throttle\r\n:-5\r\n*2\r\n+write\r\n+fast\r\n"

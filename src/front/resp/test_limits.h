@@ -37,6 +37,7 @@ class CoreLimits final : public store::LimitStore {
 
   Result<bool> reset(std::string_view key) override {
     const std::lock_guard lock(mutex_);
+    if (away) return fail(ErrorKind::unavailable, away_because);
     return states_.erase(std::string(key)) > 0;
   }
   Result<std::optional<store::KeyUse>> find(std::string_view key,

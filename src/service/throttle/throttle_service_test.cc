@@ -288,7 +288,7 @@ TEST_F(ThrottleServiceTest, shows_a_key_of_a_redis_client_by_the_limit_that_came
   const store::LimitRequest request{.checks = {&check, 1}, .cost = 3, .statuses = {&status, 1}};
   Result<store::LimitAnswer> answered;
   limits_.apply({&request, 1}, std::nullopt, {&answered, 1});
-  const auto page = answer<std::vector<core::KeyMetrics>>(
+  const auto page = answer_of<Result<std::vector<core::KeyMetrics>>>(
       [&](auto done) { service_->list_metrics("", 10, std::move(done)); });
   ASSERT_TRUE(page);
   ASSERT_EQ(page->size(), 1U);

@@ -60,25 +60,18 @@ bool Engine::remove_policy(std::string_view key) {
   return true;
 }
 
-namespace {
+BoundEntry Engine::bind(std::string_view key) const { return {.key = limits_.placed(key)}; }
 
-std::uint64_t policy_mark(std::uint64_t stamp, std::uint32_t number) noexcept {
-  return stamp << 32 | number;
-}
-
-}  // namespace
-
-BoundEntry Engine::bind(std::string_view key) const {
+Decision Engine::decide_anew(BoundEntry& bound, std::int64_t cost) {
   const auto& [stamp, set] = policies_.current_version();
-  return {.key = limits_.placed(key),
-          .policy = policy_mark(stamp, set->number_of(set->match(key)))};
-}
-
-const core::Policy& Engine::match_anew(BoundEntry& bound, const PolicyVersion& policies) const {
-  const core::Policy& policy = policies.version->match(bound.key.text());
-  bound.policy.store(policy_mark(policies.stamp, policies.version->number_of(policy)),
-                     std::memory_order_relaxed);
-  return policy;
+  const core::Policy& policy = set->match(bound.key.text());
+  limits_.with_lock(bound.key, [&] {
+    bound.stamp = stamp;
+    bound.limit = policy.draft.limit;
+    bound.quick = policy.quick;
+    bound.shadow = policy.draft.shadow;
+  });
+  return decide_good(bound.key.text(), cost);
 }
 
 void Engine::decide_group(std::span<const Check> checks, std::span<Decision> decisions) {

@@ -5,7 +5,6 @@
 #include <penstock/decision.h>
 #include <penstock/limiter.h>
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -59,22 +58,31 @@ class LibraryClock final : public Clock {
   const runtime::SteadyWallClock machine_;
 };
 
-[[gnu::always_inline]] inline Decision admission(std::string_view key, const core::Policy& policy,
+[[gnu::always_inline]] inline Decision admission(std::string_view key, std::int64_t capacity,
+                                                 const core::RateReciprocals& quick,
                                                  const core::FastCharge& charge) noexcept {
   return {.allowed = true,
-          .limit = policy.draft.limit.capacity,
-          .remaining = charge.remaining(policy.quick),
-          .reset_after = charge.reset_after(policy.quick),
+          .limit = capacity,
+          .remaining = charge.remaining(quick),
+          .reset_after = charge.reset_after(quick),
           .key = key};
+}
+[[gnu::always_inline]] inline Decision admission(std::string_view key, const core::Policy& policy,
+                                                 const core::FastCharge& charge) noexcept {
+  return admission(key, policy.draft.limit.capacity, policy.quick, charge);
 }
 Decision decision_of(std::string_view key, const core::LimitStatus& status, bool shadow) noexcept;
 
-// A key with what was found out about it: where its usage is, and which policy counts. Safe on any
-// thread.
+// A key with what was found out about it: where its usage is, and what the policy says that counts.
+// Safe on any thread.
 struct BoundEntry {
   store::memory::PlacedKey key;
-  // The lower half of the stamp of the policies, then the number of the one among them.
-  std::atomic<std::uint64_t> policy;
+  // The rest is guarded by the key's lock. It is a copy, since a thread that decides holds no
+  // version of the policies.
+  std::uint64_t stamp = 0;  // of the policies that it was copied from; 0 = not yet
+  core::Limit limit = {};
+  core::RateReciprocals quick = {};
+  bool shadow = false;
 };
 
 class Engine {
@@ -106,14 +114,9 @@ class Engine {
   static constexpr std::size_t kGroup = store::memory::kGroup;
 
  private:
-  using PolicyVersion = runtime::Snapshot<core::PolicySet>::Version;
-
   std::shared_ptr<const core::PolicySet> compile() const;
-  const core::Policy& match_anew(BoundEntry& bound, const PolicyVersion& policies) const;
-  template <class Key>
-  [[gnu::always_inline]] Decision decide_by(const core::Policy& policy, Key& key,
-                                            std::string_view text, std::int64_t cost,
-                                            const LibraryClock::Moment& now);
+  // The policies are others than those of the copy.
+  Decision decide_anew(BoundEntry& bound, std::int64_t cost);
 
   const LibraryClock clock_;
   store::memory::MemoryLimits limits_;
@@ -148,31 +151,40 @@ inline Decision Engine::decide(std::string_view key, std::int64_t cost) {
                                                            std::int64_t cost) {
   const std::uint64_t ticks = runtime::TickMoment::read();
   const LibraryClock::Moment now(clock_, ticks);
-  return decide_by(policies().match(key), key, key, cost, now);
+  const core::Policy& policy = policies().match(key);
+  return limits_.decide_key(
+      key, policy.draft.limit, cost, now,
+      [&](const core::FastCharge& charge) { return admission(key, policy, charge); },
+      [&](const core::LimitStatus& status) {
+        return decision_of(key, status, policy.draft.shadow);
+      });
 }
 
 [[gnu::always_inline]] inline Decision Engine::decide_bound(BoundEntry& bound, std::int64_t cost) {
   const std::uint64_t ticks = runtime::TickMoment::read();
   const LibraryClock::Moment now(clock_, ticks);
-  const PolicyVersion& policies = policies_.current_version();
-  const std::uint64_t known = bound.policy.load(std::memory_order_relaxed);
-  const core::Policy& policy = known >> 32 == static_cast<std::uint32_t>(policies.stamp)
-                                   ? policies.version->numbered(static_cast<std::uint32_t>(known))
-                                   : match_anew(bound, policies);
-  return decide_by(policy, bound.key, bound.key.text(), cost, now);
-}
-
-// `key` as the store finds it.
-template <class Key>
-[[gnu::always_inline]] inline Decision Engine::decide_by(const core::Policy& policy, Key& key,
-                                                         std::string_view text, std::int64_t cost,
-                                                         const LibraryClock::Moment& now) {
+  std::int64_t capacity = 0;
+  core::RateReciprocals quick;
+  bool shadow = false;
   return limits_.decide_key(
-      key, policy.draft.limit, cost, now,
-      [&](const core::FastCharge& charge) { return admission(text, policy, charge); },
+      bound.key,
+      [&]() -> const core::Limit* {
+        if (bound.stamp != policies_.stamp()) [[unlikely]]
+          return nullptr;
+        // The answer is worked out when the lock is free.
+        capacity = bound.limit.capacity;
+        quick = bound.quick;
+        shadow = bound.shadow;
+        return &bound.limit;
+      },
+      cost, now,
+      [&](const core::FastCharge& charge) {
+        return admission(bound.key.text(), capacity, quick, charge);
+      },
       [&](const core::LimitStatus& status) {
-        return decision_of(text, status, policy.draft.shadow);
-      });
+        return decision_of(bound.key.text(), status, shadow);
+      },
+      [&] { return decide_anew(bound, cost); });
 }
 
 }  // namespace penstock::library

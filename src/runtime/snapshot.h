@@ -30,6 +30,9 @@ class Snapshot {
   // Valid until this thread calls current() of any Snapshot<T> again.
   const T& current() const { return *current_version().version; }
 
+  // Of the newest version; never 0.
+  std::uint64_t stamp() const noexcept { return stamp_.load(std::memory_order_acquire); }
+
   // With its stamp, which no other version of any snapshot ever has.
   struct Version {
     std::uint64_t stamp = 0;

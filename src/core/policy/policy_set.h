@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -30,15 +29,6 @@ class PolicySet {
   }
 
   const Policy& fallback() const noexcept { return fallback_; }
-
-  // A policy of this set by the number that number_of() says.
-  const Policy& numbered(std::uint32_t number) const noexcept {
-    return number == PatternTables::kNone ? fallback_ : policies_[number];
-  }
-  std::uint32_t number_of(const Policy& policy) const noexcept {
-    return &policy == &fallback_ ? PatternTables::kNone
-                                 : static_cast<std::uint32_t>(&policy - policies_.data());
-  }
   std::size_t size() const noexcept { return policies_.size(); }
 
  private:

@@ -95,9 +95,8 @@ core::LimitStatus MemoryLimits::charge_locked(Stripe& stripe, Entry* entry, std:
 }
 
 Entry* MemoryLimits::find_anew(Stripe& stripe, PlacedKey& key) const noexcept {
-  const Stripe::Place place = stripe.place_of(cell_hash(key.hash_), key.text_);
-  key.place_.store(place, std::memory_order_relaxed);
-  return stripe.find_at(place, pool_);
+  key.place_ = stripe.place_of(cell_hash(key.hash_), key.text_);
+  return stripe.find_at(key.place_, pool_);
 }
 
 void MemoryLimits::charge_known(Stripe& stripe, Entry& entry, const core::Limit& limit,

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -68,18 +69,21 @@ struct KeyCharge {
 };
 
 // A key with the place where it was found last, for a caller who asks for it again and again: he
-// waits neither for its hash nor for a search. For one MemoryLimits. Safe on any thread.
+// waits neither for its hash nor for a search. Of one MemoryLimits, which outlives it. Safe on any
+// thread.
 class PlacedKey {
  public:
   std::string_view text() const noexcept { return text_; }
 
  private:
   friend class MemoryLimits;
-  PlacedKey(std::string_view text, std::uint64_t hash) : text_(text), hash_(hash) {}
+  PlacedKey(std::string_view text, std::uint64_t hash, Stripe& stripe)
+      : stripe_(stripe), hash_(hash), text_(text) {}
 
-  const std::string text_;
+  Stripe& stripe_;
   const std::uint64_t hash_;
-  std::atomic<Stripe::Place> place_ = 0;  // a hint
+  Stripe::Place place_ = 0;  // guarded by the stripe's lock
+  const std::string text_;
 };
 
 class MemoryLimits final : public LimitStore {
@@ -103,17 +107,33 @@ class MemoryLimits final : public LimitStore {
     return charge_key(key, limit, cost, hash_(key), now, usual, other);
   }
   // From 1 to 512 bytes.
-  PlacedKey placed(std::string_view key) const { return {key, hash_(key)}; }
-  template <class Now, class Usual, class Other>
-  [[gnu::always_inline]] auto decide_key(PlacedKey& key, const core::Limit& limit,
+  PlacedKey placed(std::string_view key) const {
+    const std::uint64_t hash = hash_(key);
+    return {key, hash, stripe_of(hash)};
+  }
+  // The same about such a key. `find_limit()` is called with the key's lock held and says the
+  // limit, valid while it is held; null: nothing happens, and without the lock `none()` answers.
+  template <class FindLimit, class Now, class Usual, class Other, class None>
+  [[gnu::always_inline]] auto decide_key(PlacedKey& key, const FindLimit& find_limit,
                                          std::int64_t cost, const Now& now, const Usual& usual,
-                                         const Other& other) {
-    Stripe& stripe = stripe_of(key.hash_);
+                                         const Other& other, const None& none) {
+    Stripe& stripe = key.stripe_;
     stripe.lock.lock();
-    Entry* entry = stripe.find_at(key.place_.load(std::memory_order_relaxed), pool_);
+    const core::Limit* const limit = find_limit();
+    if (limit == nullptr) [[unlikely]] {
+      stripe.lock.unlock();
+      return none();
+    }
+    Entry* entry = stripe.find_at(key.place_, pool_);
     if (entry == nullptr) [[unlikely]]
       entry = find_anew(stripe, key);
-    return charge_entry(stripe, entry, key.text_, limit, cost, key.hash_, now, usual, other);
+    return charge_entry(stripe, entry, key.text_, *limit, cost, key.hash_, now, usual, other);
+  }
+  // With the lock held that guards decisions about the key.
+  template <class Work>
+  void with_lock(PlacedKey& key, const Work& work) {
+    const std::lock_guard lock(key.stripe_.lock);
+    work();
   }
   // As many as a group at most. `usual(i, FastCharge)` or `other(i, LimitStatus)` says what came of
   // charges[i].

@@ -345,9 +345,11 @@ TEST_F(MemoryLimitsTest, a_placed_key_stays_itself_while_others_take_its_place) 
     const int i = step % 8;
     const std::int64_t before = ask(key(i), kBucket, 0).remaining;
     const std::int64_t after = limits_->decide_key(
-        *placed[static_cast<std::size_t>(i)], kBucket, 1, [&] { return clock_.now(); },
+        *placed[static_cast<std::size_t>(i)], [] { return &kBucket; }, 1,
+        [&] { return clock_.now(); },
         [](const core::FastCharge& charge) { return charge.remaining(); },
-        [](const LimitStatus& status) { return status.remaining; });
+        [](const LimitStatus& status) { return status.remaining; },
+        [] { return std::int64_t{-1}; });
     ASSERT_EQ(after, before > 0 ? before - 1 : 0) << step;
     ASSERT_EQ(ask(key(i), kBucket, 0).remaining, after) << step;
     clock_.advance(Micros{10'000});

@@ -142,7 +142,8 @@ struct FastCharge {
     return static_cast<std::int64_t>(quick.micros.divide(left, per_token));
   }
   Micros reset_after(const RateReciprocals& quick = {}) const noexcept {
-    const std::uint64_t micros = quick.tokens.divide(used - 1, tokens) + 1;
+    // Rates are often 1 in so many.
+    const std::uint64_t micros = tokens == 1 ? used : quick.tokens.divide(used - 1, tokens) + 1;
     return Micros{static_cast<std::int64_t>(std::min(micros, std::uint64_t{1} << 62))};
   }
 };

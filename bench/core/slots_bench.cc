@@ -2,16 +2,15 @@
 // `make bench` compares: limit / measured, so that higher is better and 1.00 just meets the goal.
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <map>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "base/rng.h"
 #include "core/slots/placement.h"
+#include "medians.h"
 
 namespace {
 
@@ -158,33 +157,6 @@ constexpr Goal kGoals[] = {
     {"place_behind_full/many_runs", "core.first_gap_many_runs", 2'000},
 };
 
-// Prints as usual and keeps every repetition's time.
-class KeepingReporter : public benchmark::ConsoleReporter {
- public:
-  KeepingReporter() : ConsoleReporter(OO_Tabular) {}
-
-  void ReportRuns(const std::vector<Run>& runs) override {
-    for (const Run& run : runs) {
-      if (run.run_type == Run::RT_Iteration && !run.error_occurred) {
-        nanos_[run.run_name.function_name].push_back(run.cpu_accumulated_time * 1e9 /
-                                                     static_cast<double>(run.iterations));
-      }
-    }
-    ConsoleReporter::ReportRuns(runs);
-  }
-
-  // The middle of the repetitions; 0 when the benchmark did not run.
-  double nanos(const std::string& name) {
-    std::vector<double>& all = nanos_[name];
-    if (all.empty()) return 0;
-    std::ranges::sort(all);
-    return all[all.size() / 2];
-  }
-
- private:
-  std::map<std::string, std::vector<double>> nanos_;
-};
-
 BENCHMARK(place_open);
 BENCHMARK(place_filling);
 BENCHMARK_CAPTURE(place_behind_full, one_run, 1);
@@ -196,17 +168,8 @@ BENCHMARK(erase_and_insert);
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Before the user's own flags, which win: five short repetitions, judged by the middle one.
-  std::vector<char*> args(argv, argv + argc);
-  std::string repetitions = "--benchmark_repetitions=5";
-  std::string min_time = "--benchmark_min_time=0.1";
-  args.insert(args.begin() + 1, {repetitions.data(), min_time.data()});
-  int args_count = static_cast<int>(args.size());
-  benchmark::Initialize(&args_count, args.data());
-  if (benchmark::ReportUnrecognizedArguments(args_count, args.data())) return 1;
-
-  KeepingReporter reporter;
-  benchmark::RunSpecifiedBenchmarks(&reporter);
+  penstock::bench::Medians reporter;
+  if (!reporter.run(argc, argv, "0.1")) return 1;
   for (const Goal& goal : kGoals) {
     const double nanos = reporter.nanos(goal.benchmark);
     if (nanos > 0) std::printf("ratio %s %.2f goal 1.00\n", goal.ratio, goal.limit_ns / nanos);

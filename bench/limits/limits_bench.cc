@@ -9,12 +9,12 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "base/check.h"
 #include "base/rng.h"
+#include "medians.h"
 #include "peers.h"
 #include "runtime/steady_wall_clock.h"
 
@@ -159,43 +159,6 @@ void million_batches(benchmark::State& state) {
   }
 }
 
-// Prints as usual and keeps the processor time of every repetition, per decision.
-class KeepingReporter : public benchmark::ConsoleReporter {
- public:
-  KeepingReporter() : ConsoleReporter(OO_Tabular) {}
-
-  void ReportRuns(const std::vector<Run>& runs) override {
-    for (const Run& run : runs) {
-      if (run.run_type == Run::RT_Iteration && !run.error_occurred) {
-        nanos_[run.benchmark_name()].push_back(run.cpu_accumulated_time * 1e9 /
-                                               static_cast<double>(run.iterations));
-        const auto rate = run.counters.find("items_per_second");
-        if (rate != run.counters.end()) rates_[run.benchmark_name()].push_back(rate->second);
-      }
-    }
-    ConsoleReporter::ReportRuns(runs);
-  }
-
-  // The middle of the repetitions; 0 when the benchmark did not run.
-  double nanos(const std::string& start) { return middle(nanos_, start); }
-  double rate(const std::string& start) { return middle(rates_, start); }  // by the wall clock
-
- private:
-  using Figures = std::map<std::string, std::vector<double>>;
-
-  static double middle(Figures& figures, const std::string& start) {
-    for (auto& [name, all] : figures) {
-      if (!name.starts_with(start)) continue;
-      std::ranges::sort(all);
-      return all[all.size() / 2];
-    }
-    return 0;
-  }
-
-  Figures nanos_;
-  Figures rates_;
-};
-
 BENCHMARK(clock_read);
 BENCHMARK(hot_key);
 BENCHMARK(bound_key);
@@ -223,17 +186,8 @@ void print_ratio(const char* name, double dividend, double divisor, double goal)
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Before the user's own flags, which win: five short repetitions, judged by the middle one.
-  std::vector<char*> args(argv, argv + argc);
-  std::string repetitions = "--benchmark_repetitions=5";
-  std::string min_time = "--benchmark_min_time=0.2";
-  args.insert(args.begin() + 1, {repetitions.data(), min_time.data()});
-  int args_count = static_cast<int>(args.size());
-  benchmark::Initialize(&args_count, args.data());
-  if (benchmark::ReportUnrecognizedArguments(args_count, args.data())) return 1;
-
-  KeepingReporter reporter;
-  benchmark::RunSpecifiedBenchmarks(&reporter);
+  penstock::bench::Medians reporter;
+  if (!reporter.run(argc, argv, "0.2")) return 1;
   const double hot = reporter.nanos("hot_key");
   const double one = reporter.nanos("million_one");
   print_ratio("hot_key", 40, hot, 1);

@@ -7,13 +7,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/rng.h"
 #include "core/policy/policy_set.h"
+#include "medians.h"
 
 namespace {
 
@@ -149,32 +149,6 @@ void random_exact(benchmark::State& state) {
   });
 }
 
-// Prints as usual and keeps the processor time of every repetition.
-class KeepingReporter : public benchmark::ConsoleReporter {
- public:
-  KeepingReporter() : ConsoleReporter(OO_Tabular) {}
-
-  void ReportRuns(const std::vector<Run>& runs) override {
-    for (const Run& run : runs) {
-      if (run.run_type != Run::RT_Iteration || run.error_occurred) continue;
-      nanos_[run.run_name.function_name].push_back(run.cpu_accumulated_time * 1e9 /
-                                                   static_cast<double>(run.iterations));
-    }
-    ConsoleReporter::ReportRuns(runs);
-  }
-
-  // `nanos` are the goal; judged by the middle repetition.
-  void print_ratio(const std::string& name, double nanos) {
-    std::vector<double>& all = nanos_[name];
-    if (all.empty()) return;
-    std::ranges::sort(all);
-    std::printf("ratio limits.%s %.2f goal 1.00\n", name.c_str(), nanos / all[all.size() / 2]);
-  }
-
- private:
-  std::map<std::string, std::vector<double>> nanos_;
-};
-
 BENCHMARK(match_hot);
 BENCHMARK(match_prefixes);
 BENCHMARK(match_suffixes);
@@ -189,20 +163,17 @@ BENCHMARK(random_exact)->Name("match_random_exact");
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Before the user's own flags, which win: five short repetitions, judged by the middle one.
-  std::vector<char*> args(argv, argv + argc);
-  std::string repetitions = "--benchmark_repetitions=5";
-  std::string min_time = "--benchmark_min_time=0.1";
-  args.insert(args.begin() + 1, {repetitions.data(), min_time.data()});
-  int args_count = static_cast<int>(args.size());
-  benchmark::Initialize(&args_count, args.data());
-  if (benchmark::ReportUnrecognizedArguments(args_count, args.data())) return 1;
-
-  KeepingReporter reporter;
-  benchmark::RunSpecifiedBenchmarks(&reporter);
-  reporter.print_ratio("match_hot", 30);
-  reporter.print_ratio("match_suffixes", 40);
-  reporter.print_ratio("match_random_prefixes", 30);
-  reporter.print_ratio("match_random_mixed", 120);
+  penstock::bench::Medians reporter;
+  if (!reporter.run(argc, argv, "0.1")) return 1;
+  // Nanoseconds that a choice may take.
+  const std::pair<const char*, double> goals[] = {{"match_hot", 30},
+                                                  {"match_suffixes", 40},
+                                                  {"match_random_prefixes", 30},
+                                                  {"match_random_mixed", 120}};
+  for (const auto& [name, goal] : goals) {
+    if (const double nanos = reporter.nanos(name); nanos > 0) {
+      std::printf("ratio limits.%s %.2f goal 1.00\n", name, goal / nanos);
+    }
+  }
   return 0;
 }

@@ -316,8 +316,8 @@ class TemporalSink final : public Sink {
     if (closing && code == grpc::StatusCode::CANCELLED) {
       return {.outcome = SinkOutcome::failed, .detail = "the sink was closed"};
     }
-    const StartStatus status{
-        .code = code, .message = message, .details = call.status.error_details()};
+    const std::string details = call.status.error_details();  // a copy, which `status` looks at
+    const StartStatus status{.code = code, .message = message, .details = details};
     SinkAnswer answer = judge_start(status, call.request_id, Millis{0});
     switch (answer.outcome) {
       case SinkOutcome::done:

@@ -8,6 +8,9 @@
 #include <thread>
 #include <vector>
 
+#include <google/rpc/error_details.pb.h>
+#include <google/rpc/status.pb.h>
+
 #include "runtime/steady_wall_clock.h"
 #include "sink/temporal/outcome.h"
 #include "sink/temporal/test_frontend.h"
@@ -118,6 +121,16 @@ TEST_F(OnFrontend, passes_on_what_the_server_says) {
   frontend_->answer({StatusCode::RESOURCE_EXHAUSTED, "too many"});
   EXPECT_EQ(told(ask()), "slow_down: RESOURCE_EXHAUSTED: too many 1000");
   EXPECT_THAT(metrics_.prometheus_text(), HasSubstr("penstock_temporal_already_started_total 1"));
+}
+
+TEST_F(OnFrontend, reads_the_details_of_an_error) {
+  open();
+  google::rpc::RetryInfo info;
+  info.mutable_retry_delay()->set_seconds(7);
+  google::rpc::Status status;
+  status.add_details()->PackFrom(info);
+  frontend_->answer({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many", status.SerializeAsString()});
+  EXPECT_EQ(told(ask()), "slow_down: RESOURCE_EXHAUSTED: too many 7000");
 }
 
 TEST_F(OnFrontend, has_many_starts_under_way) {

@@ -7,18 +7,14 @@ Usage: embed_console.py OUTPUT BUILD_FOLDER      the page of ui/, built in BUILD
 All builds of one clone share BUILD_FOLDER, so the page is built once. Where npm cannot be had the source holds
 no files, a warning says so, and the next build tries again.
 """
-import fcntl
 import hashlib
 import pathlib
-import shutil
-import subprocess
 import sys
 
+import console_packages
 import embedding
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-UI = ROOT / "ui"
-NPM_SECONDS = 600  # a first `npm ci` over a slow line
+UI = console_packages.UI
 
 
 def inputs() -> list[pathlib.Path]:
@@ -37,35 +33,20 @@ def fingerprint(files: list[pathlib.Path]) -> str:
     return digest.hexdigest()
 
 
-def npm(*arguments: str) -> None:
-    subprocess.run(["npm", *arguments], cwd=UI, check=True, timeout=NPM_SECONDS, stdout=subprocess.PIPE,
-                   stderr=subprocess.STDOUT, text=True)
-
-
 def build(folder: pathlib.Path) -> bool:
     """Brings folder/dist up to date. False: it cannot be built here."""
     folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / "lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # two presets may build at once
+    with console_packages.lock():  # two presets may build at once
         stamp = folder / "stamp"
         wanted = fingerprint(inputs())
         if stamp.exists() and stamp.read_text() == wanted:
             return True
         stamp.unlink(missing_ok=True)
-        if shutil.which("npm") is None:
-            print("embed_console: warning: npm is not installed; the daemon is built without its console")
-            return False
-        packages = hashlib.sha256((UI / "package-lock.json").read_bytes()).hexdigest()
-        installed = UI / "node_modules" / ".penstock-installed"
         try:
-            if not installed.exists() or installed.read_text() != packages:
-                # No package's own scripts: what we use needs none.
-                npm("ci", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1")
-                installed.write_text(packages)
-            npm("run", "--silent", "build", "--", "--outDir", str(folder / "dist"), "--emptyOutDir")
-        except (OSError, subprocess.SubprocessError) as problem:
+            console_packages.install("build")
+            console_packages.npm("run", "--silent", "build", "--", "--outDir", str(folder / "dist"), "--emptyOutDir")
+        except console_packages.Unavailable as problem:
             print(f"embed_console: warning: the daemon is built without its console: {problem}")
-            print("\n".join((getattr(problem, "output", "") or "").splitlines()[-15:]))
             return False
         stamp.write_text(wanted)
         return True

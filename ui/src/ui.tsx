@@ -89,12 +89,13 @@ function verdictOf(status: number | undefined): string {
 /** What happened, in the daemon's own words. */
 export function Problem(props: { error: unknown }) {
   const { error } = props;
+  const said = error instanceof Error ? error.message : String(error);
   if (!error) return null;
   const api = error instanceof ApiError ? error : undefined;
   return (
     <p class="problem" role="alert">
       <strong>{verdictOf(api?.status)}:</strong>{" "}
-      {error instanceof Error ? error.message : String(error)}
+      {said}
       {api?.requestId && <span class="quiet"> · request {api.requestId}</span>}
     </p>
   );

@@ -7,7 +7,10 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tools"))
 
-import testserver  # noqa: E402
+import testserver
+from testserver.server import keep_in_memory
+
+keep_in_memory()
 
 
 def serve(server):

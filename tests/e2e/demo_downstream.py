@@ -7,13 +7,14 @@ import signal
 import subprocess
 
 import pytest
-from conftest import READY_SECONDS, binary, clean_environment
+from conftest import READY_SECONDS, binary, clean_environment, go_first
 
 
 class DemoDownstream:
-    def __init__(self, *args, stderr=None):
+    def __init__(self, *args, stderr=None, goes_first=False):
+        command = [binary(), "demo", "downstream", "--listen", "127.0.0.1:0", "--json", *map(str, args)]
         self.process = subprocess.Popen(
-            [binary(), "demo", "downstream", "--listen", "127.0.0.1:0", "--json", *map(str, args)],
+            go_first(command) if goes_first else command,
             stdout=subprocess.PIPE, stderr=stderr, text=True, env=clean_environment())
         readable, _, _ = select.select([self.process.stdout], [], [], READY_SECONDS)
         line = self.process.stdout.readline() if readable else ""

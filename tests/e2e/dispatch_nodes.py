@@ -9,7 +9,7 @@ from conftest import ROOT, wait_until
 from downstream import Downstream
 
 sys.path.insert(0, str(ROOT / "tools"))
-import testserver  # noqa: E402
+import testserver
 
 DATABASES = itertools.count(1)
 TYPE = "/admin/dispatch/types/PAYMENT"
@@ -18,7 +18,7 @@ DEFAULTS = {"jitterWindowMs": 0, "retryBackoffMs": 50, "retryBackoffMaxMs": 200}
 
 
 def instant(seconds_from_now=0.0):
-    at = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=seconds_from_now)
+    at = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=seconds_from_now)
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
@@ -33,7 +33,8 @@ class Nodes:
 @pytest.fixture(scope="session")
 def postgres():
     try:
-        server = testserver.Postgres()
+        # Tests end processes, not machines: what the server handed to the kernel is safe.
+        server = testserver.Postgres(fsync=False)
         server.start()
     except testserver.Unavailable as missing:
         pytest.skip(str(missing))
@@ -41,19 +42,35 @@ def postgres():
     server.close()
 
 
+def migrated_database(server, penstock):
+    """The URL of a fresh database with our schema, copied from one that was migrated once."""
+    if not hasattr(server, "migrated"):
+        server.migrated = "migrated"
+        url = server.create_database(server.migrated)
+        assert penstock("migrate", env={"PENSTOCK_STORE_POSTGRES_URL": url}).returncode == 0
+    name = f"dispatch_{next(DATABASES)}"
+    server.query(f"CREATE DATABASE {name} TEMPLATE {server.migrated} STRATEGY FILE_COPY")
+    return server.url(name)
+
+
+def nodes_on_embedded(start_daemon, folder):
+    return Nodes(lambda goes_first=False, **env: start_daemon(env=env, data_dir=folder / "data", goes_first=goes_first),
+                 shared=False)
+
+
+def nodes_on_postgres(start_daemon, folder, server, penstock):
+    env = {"PENSTOCK_STORE_POSTGRES_URL": migrated_database(server, penstock)}
+    numbers = itertools.count(1)
+    return Nodes(lambda goes_first=False, **more: start_daemon(env={**env, **more}, goes_first=goes_first,
+                                                               data_dir=folder / f"node{next(numbers)}"), shared=True)
+
+
 def embedded_nodes(request):
-    start_daemon, tmp_path = request.getfixturevalue("start_daemon"), request.getfixturevalue("tmp_path")
-    return Nodes(lambda **env: start_daemon(env=env, data_dir=tmp_path / "data"), shared=False)
+    return nodes_on_embedded(request.getfixturevalue("start_daemon"), request.getfixturevalue("tmp_path"))
 
 
 def postgres_nodes(request):
-    start_daemon, tmp_path = request.getfixturevalue("start_daemon"), request.getfixturevalue("tmp_path")
-    server, penstock = request.getfixturevalue("postgres"), request.getfixturevalue("penstock")
-    env = {"PENSTOCK_STORE_POSTGRES_URL": server.create_database(f"dispatch_{next(DATABASES)}")}
-    assert penstock("migrate", env=env).returncode == 0
-    numbers = itertools.count(1)
-    return Nodes(lambda **more: start_daemon(env={**env, **more}, data_dir=tmp_path / f"node{next(numbers)}"),
-                 shared=True)
+    return nodes_on_postgres(*(request.getfixturevalue(name) for name in ("start_daemon", "tmp_path", "postgres", "penstock")))
 
 
 @pytest.fixture(params=["embedded", "postgres"])

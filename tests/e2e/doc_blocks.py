@@ -237,7 +237,7 @@ def shape(value):
 def run_page(page, terminal):
     """All blocks of a page in their order; a JSON block after a command has the shape of what it printed."""
     output = ""
-    for block, following in zip(page.blocks, [*page.blocks[1:], None]):
+    for block, following in zip(page.blocks, [*page.blocks[1:], None], strict=True):
         if not is_run_here(page, block):
             output = ""
         elif block.is_command:

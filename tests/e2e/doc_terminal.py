@@ -136,7 +136,7 @@ class Terminal:
     def start(self, command, what, ready="ready", log="program"):
         if self.state.exists():
             command = f"source {self.state}; cd \"$(cat {self.state}.folder)\"; {command}"
-        output = open(self.folder / f"{log}-{len(self.background)}.log", "wb")
+        output = open(self.folder / f"{log}-{len(self.background)}.log", "wb")  # noqa: SIM115  (the child keeps it)
         process = subprocess.Popen(["bash", "-c", command], cwd=self.clone, env=self.environment(), stdout=subprocess.PIPE,
                                    stderr=output, start_new_session=True)
         output.close()

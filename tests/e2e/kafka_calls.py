@@ -7,8 +7,8 @@ import pytest
 from conftest import ROOT
 
 sys.path.insert(0, str(ROOT / "tools"))
-import testserver  # noqa: E402
-from testserver.process import Unavailable, require  # noqa: E402
+import testserver
+from testserver.process import Unavailable, require
 
 KCAT_SECONDS = 120
 OUTAGE_SECONDS = 120  # a restart of the broker takes some seconds, more on a busy machine
@@ -50,7 +50,7 @@ def consume(server, topic):
 
 def headers_of(message):
     pairs = message["headers"]
-    return dict(zip(pairs[::2], pairs[1::2]))
+    return dict(zip(pairs[::2], pairs[1::2], strict=True))
 
 
 def produce(server, topic, *messages):

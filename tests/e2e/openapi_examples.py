@@ -10,7 +10,7 @@ import urllib.parse
 from conftest import ROOT, Daemon, wait_until
 
 sys.path.insert(0, str(ROOT / "tools"))
-import openapi  # noqa: E402
+import openapi
 
 EVENTUALLY_SECONDS = 20  # an attempt that fails takes milliseconds, a flush of analytics a second
 REQUEST_ID = "example"

@@ -103,7 +103,7 @@ def fits(mine, theirs) -> bool:
     if isinstance(mine, dict) and isinstance(theirs, dict):
         return mine.keys() == theirs.keys() and all(fits(mine[name], theirs[name]) for name in mine)
     if isinstance(mine, list) and isinstance(theirs, list):
-        return bool(mine) == bool(theirs) and all(fits(a, b) for a, b in zip(mine, theirs))
+        return bool(mine) == bool(theirs) and all(fits(a, b) for a, b in zip(mine, theirs, strict=False))
     return mine == theirs
 
 

@@ -11,7 +11,8 @@ RULES = [{"name": "large", "when": {"amountAbove": "10000"}, "then": "hold", "re
          {"name": "blocked", "when": {"creditorIban": BLOCKED}, "then": "reject", "reason": "account is blocked"}]
 # What is wrong with it -> the field that is named.
 FLAWS = {"amount": {"amount": "12.505"}, "currency": {"currency": "EUX"},
-         "debtorIban": {"debtorIban": "DE89370400440532013001"}, "creditorIban": {"creditorIban": ""}, "executionTime": {"executionTime": "2026-01-01T16:00:00"}}
+         "debtorIban": {"debtorIban": "DE89370400440532013001"}, "creditorIban": {"creditorIban": ""},
+         "executionTime": {"executionTime": "2026-01-01T16:00:00"}}
 
 
 def payments_for(instant, good, each_flaw, refused, held):
@@ -55,7 +56,7 @@ class RestIntake(threading.Thread):
             nonlocal batch
             results = self._call(batch)
             later = []
-            for asked, result in zip(batch, results or [{"status": 503}] * len(batch)):
+            for asked, result in zip(batch, results or [{"status": 503}] * len(batch), strict=True):
                 if result["status"] in (429, 503):
                     later.append(asked)
                 else:

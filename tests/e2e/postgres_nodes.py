@@ -70,7 +70,7 @@ class Load(threading.Thread):
             if status == 200 and not bad:
                 return True
             self.failures.append(bad[0]["status"] if bad else status)
-            events = [event for event, each in zip(events, results) if "error" in each] if bad else events
+            events = [event for event, each in zip(events, results, strict=True) if "error" in each] if bad else events
             return False
 
         wait_until(all_answered, SEND_SECONDS, lambda: f"an answer for each (last {self.failures[-5:]})", every=0.02)
@@ -108,7 +108,7 @@ def let_work(loads, batches=20):
 
     def have_worked():
         assert all(load.is_alive() for load in loads), [load.problem for load in loads]
-        return all(load.batches >= goal for load, goal in zip(loads, goals))
+        return all(load.batches >= goal for load, goal in zip(loads, goals, strict=True))
 
     wait_until(have_worked, 60, "the progress of the loads")
 

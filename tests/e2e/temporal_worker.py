@@ -1,6 +1,7 @@
 """A real Temporal, and the example worker with the official SDK, as processes of their own."""
 import json
 import os
+import pathlib
 import select
 import signal
 import subprocess
@@ -10,7 +11,7 @@ import pytest
 from conftest import ROOT
 
 sys.path.insert(0, str(ROOT / "tools"))
-import testserver  # noqa: E402
+import testserver
 
 EXAMPLE = ROOT / "examples" / "payments"
 WORKER_SECONDS = 60  # the SDK's import alone is seconds on a loaded machine
@@ -46,7 +47,7 @@ class PaymentWorker:
         line = self.process.stdout.readline() if readable else ""
         if not line.startswith("ready "):
             self.kill()
-            raise RuntimeError(f"the worker did not start: {line!r}\n{open(log_path).read()}")
+            raise RuntimeError(f"the worker did not start: {line!r}\n{pathlib.Path(log_path).read_text()}")
 
     def stop(self):
         """In order; what it printed."""

@@ -11,7 +11,6 @@ import threading
 import time
 
 import pytest
-
 from conftest import binary, clean_environment, peak_kib, read_terminal, wait_until
 
 AT = "2030-01-01T00:00:00Z"
@@ -359,7 +358,7 @@ def test_an_export_to_a_full_disk_fails(penstock, stopped):
 
 
 def test_old_slots_are_pruned_into_a_file(penstock, stopped, start_daemon, tmp_path):
-    data_dir, slots = stopped
+    data_dir, _ = stopped
     daemon = start_daemon(data_dir=data_dir)
     daemon.post("/api/v1/slots", {"eventId": "old", "requestedTime": "2020-01-01T00:00:00Z"})
     assert daemon.stop() == 0
@@ -379,7 +378,7 @@ def test_a_daemon_prunes_by_itself(start_daemon, tmp_path):
     daemon.put_config()
     daemon.post("/api/v1/slots", {"eventId": "old", "requestedTime": "2020-01-01T00:00:00Z"})
     wait_until(lambda: daemon.get("/api/v1/slots/old").status == 404)
-    rows = [json.loads(line) for file in tmp_path.glob("slots-*.ndjson") for line in open(file)]
+    rows = [json.loads(line) for file in tmp_path.glob("slots-*.ndjson") for line in file.open()]
     assert [row["eventId"] for row in rows] == ["old"]
 
 

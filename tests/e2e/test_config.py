@@ -5,7 +5,6 @@ import socket
 import subprocess
 
 import pytest
-
 from conftest import ROOT, binary, clean_environment
 
 BAD = sorted((ROOT / "tests" / "data" / "config_bad").glob("*.yaml"))

@@ -2,12 +2,10 @@
 import json
 import os
 import re
-import shutil
 import subprocess
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 import pytest
-
 from conftest import ROOT, binary, clean_environment
 from payment_files import payment
 
@@ -26,8 +24,9 @@ def run(scenario: str, *arguments: str) -> str:
 
 @pytest.fixture
 def browser():
-    if shutil.which("node") is None or not (UI / "node_modules" / "playwright-core").is_dir():
-        pytest.skip("skipped: npm could not be had when the console was built, so playwright-core is not there")
+    packages = subprocess.run([ROOT / "tools" / "console_packages.py"], text=True, capture_output=True, check=False)
+    if packages.returncode != 0:
+        pytest.skip(f"skipped: the console's npm packages cannot be had: {packages.stderr}")
     if not os.path.exists(CHROMIUM):
         pytest.skip("skipped: Debian's chromium is not installed (tools/setup servers)")
 
@@ -132,7 +131,7 @@ def fill(daemon) -> None:
     for i in range(90):
         daemon.post("/api/v1/throttle/check", {"key": f"user:{i % 2}"})
     daemon.put_config()
-    now = datetime.now(timezone.utc).isoformat()
+    now = datetime.now(UTC).isoformat()
     post("/api/v1/slots/batch", [{"eventId": f"e{i}", "requestedTime": now} for i in range(2500)])
     answer = daemon.request("PUT", "/admin/dispatch/types/EMAIL",
                             json.dumps({"enabled": False, "maxPerSecond": 50, "sink": {"type": "log"}}))
@@ -140,6 +139,6 @@ def fill(daemon) -> None:
     for i in range(3):
         post("/api/v1/payments", payment(f"pay-{i}"), 202)
     post("/api/config", {"userId": 7, "rateLimit": 2, "timeWindow": 60})
-    for i in range(5):
+    for _ in range(5):
         daemon.post("/api/send", {"userId": 7, "message": "hello"})
     post("/api/v1/dispatch/EMAIL/batch", [{"itemId": f"m{i}", "scheduledTime": now, "context": {}} for i in range(300)])

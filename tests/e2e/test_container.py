@@ -1,49 +1,15 @@
-"""deploy/container, as far as it can be proven without an engine: the files are read by the code that engines read them
-with, and the steps of the image are run in a minimal Debian (the one that its base image is made of)."""
+"""deploy/container: the files, read by the code that engines read them with. The steps of the image are run in
+test_package.py, which has the packages that go into it."""
 import json
 import re
-import signal
 import subprocess
 
-import pytest
-import testserver
 import yaml
-from conftest import ROOT, clean_environment
-from test_package import debian_with, packages, run  # noqa: F401  (packages is a fixture)
-from testserver import manifests
+from conftest import ROOT
+from container_files import FOLDER, checker, commands, compose, stages
 
-FOLDER = ROOT / "deploy" / "container"
-STOP_SECONDS = 10  # after which engines kill
+__all__ = ["checker", "compose", "stages"]  # fixtures
 
-
-@pytest.fixture(scope="module")
-def checker():
-    try:
-        return manifests.programs() / "manifests"
-    except testserver.Unavailable as reason:
-        pytest.skip(f"skipped: {reason}")
-
-
-@pytest.fixture(scope="module")
-def stages(checker) -> list:
-    return json.loads(run(checker, "containerfile", FOLDER / "Containerfile"))
-
-
-@pytest.fixture(scope="module")
-def compose(checker, tmp_path_factory) -> dict:
-    """The project as Compose resolves it, in a copy of the folder that has its secrets."""
-    folder = tmp_path_factory.mktemp("compose") / "container"
-    run("cp", "-r", FOLDER, folder)
-    run("sh", folder / "secrets.sh")
-    return json.loads(run(checker, "compose", folder / "compose.yaml", env=clean_environment()))
-
-
-def commands(stage, name) -> list:
-    """The arguments of all instructions of this name."""
-    return [each["text"].split(maxsplit=1)[1] for each in stage["commands"] if each["name"].upper() == name]
-
-
-# The files.
 
 def test_the_image_is_built_in_two_stages_on_one_release(stages):
     assert [stage["base"] for stage in stages] == ["debian:bookworm", "debian:bookworm-slim"]
@@ -119,84 +85,3 @@ def test_a_mistake_in_the_compose_file_is_found(checker, tmp_path):
         file = tmp_path / "compose.yaml"
         file.write_text(text.replace(right, wrong))
         assert subprocess.run([checker, "compose", file], capture_output=True, timeout=60).returncode == 1, wrong
-
-
-# The image, by its own steps.
-
-@pytest.fixture(scope="module")
-def image(packages, stages):  # noqa: F811
-    """A machine on which the steps of the last stage were run."""
-    with debian_with(packages) as machine:
-        for step in commands(stages[-1], "RUN"):
-            machine.run("sh", "-c", re.sub(r"^(--mount=\S+\s+)+", "", step), network=False)
-        machine.env = dict(text.split("=", 1) for text in commands(stages[-1], "ENV"))
-        machine.user = commands(stages[-1], "USER")[0]
-        machine.program = json.loads(commands(stages[-1], "ENTRYPOINT")[0])
-        machine.arguments = json.loads(commands(stages[-1], "CMD")[0])
-        yield machine
-
-
-def mount_secrets(machine, compose):
-    (machine.root / "run" / "secrets").mkdir(exist_ok=True)
-    for name, secret in compose["secrets"].items():
-        file = machine.root / "run" / "secrets" / name
-        file.write_bytes(open(secret["file"], "rb").read())
-        file.chmod(0o444)
-
-
-def stop(machine, process):
-    """As engines do it: a signal to the first process, which must end by it."""
-    if process.poll() is None:
-        machine.signal(process, signal.SIGTERM)
-    process.communicate(timeout=STOP_SECONDS)
-    assert process.returncode == 0
-
-
-def test_the_image_alone_refuses_to_serve_everyone_without_tokens(image):
-    done = image.run(*image.program, *image.arguments, user=image.user, env=image.env, check=False)
-    assert done.returncode == 2 and "token" in done.stdout + done.stderr
-
-
-def test_the_image_serves_and_its_health_check_says_so(image, stages, compose):
-    mount_secrets(image, compose)
-    env = {**image.env, "PENSTOCK_AUTH_ADMIN_TOKEN_FILE": "/run/secrets/admin-token",
-           "PENSTOCK_AUTH_API_TOKEN_FILE": "/run/secrets/api-token"}
-    check = json.loads(re.search(r"CMD (\[.*\])", commands(stages[-1], "HEALTHCHECK")[0])[1])
-    assert image.run(*check, user=image.user, check=False).returncode != 0
-    process = image.start(*image.program, *image.arguments, user=image.user, env=env)
-    try:
-        assert image.line(process, "ready ") == "ready http=0.0.0.0:8080"
-        image.run(*check, user=image.user)
-    finally:
-        stop(image, process)
-
-
-def test_the_settings_that_compose_mounts_are_right(image, compose):
-    mount_secrets(image, compose)
-    service = compose["services"]["penstock"]
-    settings = next(each for each in service["configs"])
-    assert settings["target"] == image.arguments[-1]
-    (image.root / settings["target"][1:]).write_bytes((FOLDER / "penstock.yaml").read_bytes())
-    env = {**image.env, **service["environment"]}
-    checked = image.run("penstock", "check-config", "--config", settings["target"], user=image.user, env=env)
-    assert checked.stdout.startswith("OK") and "from PENSTOCK_HTTP_LISTEN" in checked.stdout
-    refused = image.run("penstock", "check-config", "--config", settings["target"], user=image.user,
-                        env={**env, "PENSTOCK_LOG_LEVELS": "info"}, check=False)
-    assert refused.returncode == 2 and "PENSTOCK_LOG_LEVEL" in refused.stderr
-
-
-def test_redis_is_started_with_its_password(image, compose):
-    mount_secrets(image, compose)
-    image.install("redis-server")
-    (image.root / "data").mkdir()
-    image.run("chown", "redis", "/data")
-    service = compose["services"]["redis"]
-    start, check = ([part.replace("$$", "$") for part in parts]
-                    for parts in (service["command"], service["healthcheck"]["test"]))
-    process = image.start(*start, user="redis:redis")
-    try:
-        image.line(process, "Ready to accept connections")
-        image.run("sh", "-c", check[1])
-        assert "NOAUTH" in image.run("redis-cli", "ping", check=False).stdout
-    finally:
-        stop(image, process)

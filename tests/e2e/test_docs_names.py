@@ -49,7 +49,8 @@ def facts(tmp_path_factory):
             "metrics": set(re.findall(r"^# TYPE (\S+)", daemon.get("/metrics").body.decode(), re.M)),
             "keys": set(re.findall(r"^\| `([^`]+)`", reference, re.M)),
             "words": words_of(described),
-            "tables": set(re.findall(r"CREATE (?:TABLE|VIEW) (?:IF NOT EXISTS )?(\w+)", sources("src/store/**/migrations/*.sql"))),
+            "tables": set(re.findall(r"CREATE (?:TABLE|VIEW) (?:IF NOT EXISTS )?(\w+)",
+                                     sources("src/store/**/migrations/*.sql"))),
             "columns": set(re.findall(r"\b\w+\b", sources("src/store/**/*.sql"))),
             "source": sources("src/**/*.cc") + sources("src/**/*.h"),
         }
@@ -162,7 +163,8 @@ def prose(path):
 
 
 def guides_and_references():
-    return [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "guides").glob("*.md"), *(ROOT / "deploy").rglob("*.md")]
+    return [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "guides").glob("*.md"),
+            *(ROOT / "deploy").rglob("*.md")]
 
 
 def spans(pattern):
@@ -187,7 +189,7 @@ def test_every_route_that_a_page_names_exists(facts):
         method, _, path = name.partition(" ")
         asked = path.split("?")[0].split("/")
         return any(method in (verb, "ANY") and len(known.split("/")) == len(asked) and
-                   all(part == want or part.startswith("{") for part, want in zip(known.split("/"), asked))
+                   all(part == want or part.startswith("{") for part, want in zip(known.split("/"), asked, strict=True))
                    for verb, known in facts["routes"])
 
     named = spans(r"(GET|POST|PUT|PATCH|DELETE|ANY) /[^ ]*")

@@ -276,7 +276,7 @@ def test_limits_are_held_against_the_settings(penstock, own):
     assert report.status("limits.memory") == "FAIL"  # 120 GB of keys
     few = subprocess.run(["bash", "-c", 'ulimit -n 1024; exec "$@"', "-", binary(), "doctor", "--json", *own],
                          capture_output=True, text=True, env=clean_environment(), timeout=60)
-    files = [each for each in json.loads(few.stdout)["checks"] if each["name"] == "limits.files"][0]
+    files = next(each for each in json.loads(few.stdout)["checks"] if each["name"] == "limits.files")
     assert files["status"] == "WARN" and "LimitNOFILE=65536" in files["fix"]
 
 
@@ -308,4 +308,4 @@ def test_json_is_one_object_of_the_documented_form(penstock, own):
         assert set(each) <= {"name", "status", "found", "fix"}
         assert ("fix" in each) == (each["status"] in ("WARN", "FAIL")), each
     wall = datetime.datetime.fromisoformat(report["clock.wall"]["found"].replace("Z", "+00:00"))
-    assert abs((datetime.datetime.now(datetime.timezone.utc) - wall).total_seconds()) < 60
+    assert abs((datetime.datetime.now(datetime.UTC) - wall).total_seconds()) < 60

@@ -3,18 +3,17 @@ import contextlib
 import json
 import re
 import socket
-import subprocess
 import sys
 import time
 
 import pytest
-from conftest import ROOT, binary, clean_environment, wait_until
+from conftest import ROOT, wait_until
 from doctor_calls import examine
 from kafka_calls import kcat
 
 sys.path.insert(0, str(ROOT / "tools"))
-import testserver  # noqa: E402
-from testserver.process import Unavailable  # noqa: E402
+import testserver
+from testserver.process import Unavailable
 
 
 @contextlib.contextmanager
@@ -40,23 +39,13 @@ def closed_port():
         return probe.getsockname()[1]
 
 
-@pytest.fixture(scope="module")
-def penstock_once():
-    """As `penstock`, for fixtures of a module."""
-
-    def run(*args, env=None):
-        return subprocess.run([binary(), *args], capture_output=True, text=True, env=clean_environment(env), timeout=120)
-
-    return run
-
-
 # PostgreSQL
 
 @pytest.fixture(scope="module")
-def database(postgres, penstock_once):
+def database(postgres, penstock):
     """One with the schema, and the documented grants for penstock_app."""
     url = postgres.create_database("doctor")
-    assert penstock_once("migrate", env={"PENSTOCK_STORE_POSTGRES_URL": url}).returncode == 0
+    assert penstock("migrate", env={"PENSTOCK_STORE_POSTGRES_URL": url}).returncode == 0
     postgres.query(documented_grants(), "doctor")
     return postgres.url("doctor").replace("postgres@", "penstock_app@")
 
@@ -123,9 +112,9 @@ def test_a_database_without_schema_names_migrate_and_stays_without(penstock, own
     assert postgres.query("SELECT count(*) FROM pg_namespace WHERE nspname = 'penstock'", "doctor_empty").strip() == "0"
 
 
-def test_a_newer_schema_is_told(penstock, own, postgres, penstock_once):
+def test_a_newer_schema_is_told(penstock, own, postgres):
     url = postgres.create_database("doctor_newer")
-    penstock_once("migrate", env=with_postgres(url))
+    penstock("migrate", env=with_postgres(url))
     postgres.query("INSERT INTO penstock.schema_version VALUES (9999, 'newer')", "doctor_newer")
     report = examine(penstock, *own, env=with_postgres(url))
     assert report.code == 1 and "9999" in report["postgres.schema"]["found"]
@@ -165,17 +154,16 @@ def test_settings_that_cost_durability_and_too_few_connections_fail(penstock, ow
         assert report.status("postgres.connections") == "FAIL"
         server.query("ALTER SYSTEM SET default_transaction_read_only = on; ", "postgres")
         server.query("SELECT pg_reload_conf()")
-        deadline = time.monotonic() + 20
-        while examine(penstock, *own, env=with_postgres(server.url())).status("postgres.writable") != "FAIL":
-            assert time.monotonic() < deadline
+        wait_until(lambda: examine(penstock, *own, env=with_postgres(server.url())).status("postgres.writable") == "FAIL", 60,
+                   "a server that cannot be written to")
 
 
-def test_item_types_are_read_from_postgres(penstock, own, postgres, penstock_once, start_daemon):
+def test_item_types_are_read_from_postgres(penstock, own, postgres, start_daemon):
     url = postgres.create_database("doctor_types")
-    penstock_once("migrate", env=with_postgres(url))
+    penstock("migrate", env=with_postgres(url))
     daemon = start_daemon(env=with_postgres(url))
     port = closed_port()
-    body = '{"sink": {"type": "http", "url": "http://127.0.0.1:%d/"}}' % port
+    body = f'{{"sink": {{"type": "http", "url": "http://127.0.0.1:{port}/"}}}}'
     assert daemon.request("PUT", "/admin/dispatch/types/ORDER", body, {"Content-Type": "application/json"}).status in (200, 201)
     report = examine(penstock, *own, env=with_postgres(url))
     assert report.status("sink.http.ORDER") == "FAIL"
@@ -184,10 +172,10 @@ def test_item_types_are_read_from_postgres(penstock, own, postgres, penstock_onc
 # MariaDB
 
 @pytest.fixture(scope="module")
-def account(mariadb, penstock_once):
+def account(mariadb, penstock):
     mariadb.query("CREATE DATABASE doctor")
     owner = f"mysql://penstock:penstock@127.0.0.1:{mariadb.port}/doctor"
-    assert penstock_once("migrate", env={"PENSTOCK_STORE_MARIADB_URL": owner}).returncode == 0
+    assert penstock("migrate", env={"PENSTOCK_STORE_MARIADB_URL": owner}).returncode == 0
     mariadb.query("CREATE USER 'doctor_app'@'%' IDENTIFIED BY 'pw';"
                   "GRANT SELECT, INSERT, UPDATE, DELETE ON doctor.* TO 'doctor_app'@'%'")
     return f"mysql://doctor_app:pw@127.0.0.1:{mariadb.port}/doctor"

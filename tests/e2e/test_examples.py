@@ -94,7 +94,8 @@ def test_a_sink_is_a_config_row_and_one_file(start_daemon, tmp_path):
     wait_until(lambda: counts(daemon)["DISPATCHED"] >= 50, 60)
     daemon.kill()
     daemon = start_daemon(program=FILE_DAEMON)
-    wait_until(lambda: counts(daemon)["DISPATCHED"] == 300, 240)  # those under way at the crash come back when their claim is stale
+    # Those under way at the crash come back when their claim is stale.
+    wait_until(lambda: counts(daemon)["DISPATCHED"] == 300, 240)
     torn, *lines = out.read_text().splitlines()
     assert torn == '{"torn'
     written = [json.loads(line) for line in lines]

@@ -1,20 +1,32 @@
 """The gateway with Kafka as its bus, by the real daemon and a real broker, on the embedded store, on a real PostgreSQL, and
-with a real Redis before that: the contract, keys, and faults with their counts."""
-import collections
-import concurrent.futures
-import http.client
+with a real Redis before that: the contract, keys, and records that others put on the topic. Faults are in
+test_gateway_bus_faults.py and test_gateway_bus_outages.py."""
 import json
-import os
-import random
 import re
-import signal
 
 import pytest
-from conftest import any_moment, wait_until
+from conftest import wait_until
 from dispatch_nodes import postgres
-from gateway_load import Load, judge
-from gateway_nodes import (LIMITED, OF_KAFKA, POSTGRES_DOWN, SENT, UNKNOWN_USER, broker, config, count, gateway_nodes, logged,
-                           message, put_config, records, redis, rest_of_window, send, send_all, usage, wait_sent)
+from gateway_nodes import (
+    LIMITED,
+    OF_KAFKA,
+    SENT,
+    UNKNOWN_USER,
+    broker,
+    config,
+    count,
+    gateway_nodes,
+    logged,
+    message,
+    put_config,
+    records,
+    redis,
+    rest_of_window,
+    send,
+    send_all,
+    usage,
+    wait_sent,
+)
 from kafka_calls import OUTAGE_SECONDS, check, consume, headers_of, kcat
 
 __all__ = ["broker", "postgres", "redis"]  # fixtures
@@ -89,103 +101,3 @@ def test_records_of_others_are_sent_and_poison_goes_aside(nodes, broker):
     node = nodes.start(PENSTOCK_GATEWAY_KAFKA_GROUP="another-" + nodes.topic)
     wait_until(lambda: len(consume(broker, nodes.topic + ".dlq")) == 6, OUTAGE_SECONDS, "the dead letters again")
     assert node.get("/api/v1/dispatch/SMS/summary").json()["counts"]["DISPATCHED"] == 2
-
-
-def test_kill_9_between_charge_and_publish(nodes, broker):
-    rounds, limit = 8, 60  # used up on the way: what is above it must not come through
-    users = list(range(20))
-    chance = random.Random(20261116)
-    node = nodes.start()
-    for user in users:
-        put_config(node, user=user, limit=limit, window=600)
-    current = [node]
-    load = Load(lambda _: current[0], users)
-    for _ in range(rounds):
-        load.wait_answers(what="an answer of this life")
-        any_moment(chance, 0.15)
-        current[0].kill()
-        current[0] = nodes.start()
-    acknowledged = load.finish()
-    judge(broker, current[0], nodes.topic, users, limit, acknowledged, f"{rounds} times kill -9")
-
-
-def test_kafka_restarts_under_load(nodes, broker):
-    limit = 100_000
-    users = list(range(10))
-    node = nodes.start()
-    for user in users:
-        put_config(node, user=user, limit=limit, window=600)
-    load = Load(lambda _: node, users)
-    for kill in (False, True):
-        load.wait_answers(200)
-        broker.kill() if kill else broker.stop()
-        load.wait_answers(503, what="a refusal")
-        broker.start()
-        wait_until(lambda: node.get("/health/ready").status == 200, OUTAGE_SECONDS, "the recovery")
-        load.wait_answers(200, what="messages again")
-    acknowledged = load.finish()
-    judge(broker, node, nodes.topic, users, limit, acknowledged, "Kafka stopped, then killed")
-
-
-@pytest.mark.parametrize("nodes", [each for each in OF_KAFKA if "postgres" in each], indirect=True)
-def test_postgres_restarts_under_load(nodes, broker, postgres):
-    limit = 100_000
-    users = list(range(10))
-    node = nodes.start()
-    for user in users:
-        put_config(node, user=user, limit=limit, window=600)
-    load = Load(lambda _: node, users)
-    load.wait_answers(200)
-    postgres.stop()
-    try:
-        load.wait_answers(503, what="a refusal")  # of a key at once, of a charge by Redis when its term is over
-
-        def refused():
-            answer = send(node, user=0)
-            assert answer.status == 200 or answer.json()["message"] == POSTGRES_DOWN, answer.body
-            return answer.status == 503
-        wait_until(refused, OUTAGE_SECONDS, "a refusal of a charge")
-        assert refused(), "it lasts as long as PostgreSQL is away"
-    finally:
-        postgres.start()
-    load.wait_answers(200, what="messages again")
-    acknowledged = load.finish()
-    judge(broker, node, nodes.topic, users, limit, acknowledged, "PostgreSQL restarted")
-
-
-def test_a_key_that_a_crash_left_is_taken_again(nodes, broker):
-    """The broker stands still, and the daemon dies with the key claimed; the repeat goes on with the first's id and charge."""
-    node = nodes.start()
-    put_config(node, limit=5)
-    assert send(node).status == 200
-    os.kill(broker.pid, signal.SIGSTOP)
-    try:
-        with concurrent.futures.ThreadPoolExecutor(1) as pool:
-            pending = pool.submit(crashing_send, node)
-            wait_until(lambda: count(node) == 2, OUTAGE_SECONDS, "the charge")
-            second = send(node, message="Precious", idempotencyKey="k")
-            assert second.status == 409 and "still under way" in second.json()["detail"], second.body
-            node.kill()
-            assert pending.result(60) is None
-    finally:
-        os.kill(broker.pid, signal.SIGCONT)
-    node = nodes.start()
-    assert count(node) == 2, "the crash left the charge"
-
-    def again():
-        answer = send(node, message="Precious", idempotencyKey="k")
-        if answer.status == 409:
-            assert "still under way" in answer.json()["detail"]
-        return answer.status == 200
-
-    wait_until(again, OUTAGE_SECONDS, "the claim to be left")
-    assert count(node) == 2, "not charged twice"
-    values = collections.Counter(value for _, value in records(broker, nodes.topic).values())
-    assert values["101: Precious"] == 1
-
-
-def crashing_send(node):
-    try:
-        return send(node, message="Precious", idempotencyKey="k").status
-    except (OSError, http.client.HTTPException):
-        return None

@@ -47,8 +47,8 @@ def test_messages_that_are_none(daemon, text):
 
 def test_texts_of_all_kinds_arrive_as_they_are(node):
     put_config(node, limit=100)
-    texts = ["ж", "😀" * 70, "\u00a0", "a\u0000b", "\x1b[31m red", "a\nb\r\nc", '"quoted" \\ back', "\ufeffmark", "\u202eright to left",
-             "{[^]}~|€\f", "e\u0301", "\U0010ffff", "x" * 153 * 255, "ж" * 67 * 255, "101: 102: nested"]
+    texts = ["ж", "😀" * 70, "\u00a0", "a\u0000b", "\x1b[31m red", "a\nb\r\nc", '"quoted" \\ back', "\ufeffmark",
+             "\u202eright to left", "{[^]}~|€\f", "e\u0301", "\U0010ffff", "x" * 153 * 255, "ж" * 67 * 255, "101: 102: nested"]
     ids = []
     for text in texts:
         answer = send(node, message=text)
@@ -58,7 +58,7 @@ def test_texts_of_all_kinds_arrive_as_they_are(node):
     wait_sent(node, *ids)
     lines = [json.loads(line) for line in node.log().splitlines() if '"gateway.sms"' in line]
     logged = {line["message_id"]: line["text"] for line in lines}
-    for message_id, text in zip(ids, texts):
+    for message_id, text in zip(ids, texts, strict=True):
         assert logged[message_id][:1_000] == f"SMS Sent: 101: {text}"[:1_000], "lines of a log have an end"
 
 
@@ -91,7 +91,8 @@ def test_unknown_fields_and_nulls_are_nothing(daemon):
     put_config(daemon)
     answer = daemon.post("/api/send", {"userId": 101, "message": "x", "to": None, "idempotencyKey": None, "more": {"a": [1]}})
     assert answer.status == 200, answer.body
-    assert daemon.post("/api/config", {"userId": 7, "rateLimit": 1, "timeWindow": 1, "currentCount": 9}).json()["currentCount"] == 0
+    config = {"userId": 7, "rateLimit": 1, "timeWindow": 1, "currentCount": 9}
+    assert daemon.post("/api/config", config).json()["currentCount"] == 0
 
 
 @pytest.mark.parametrize("field, value", [
@@ -154,14 +155,16 @@ def test_duplicates_in_one_batch(node):
     """The same key twice is one message; without a key, two."""
     put_config(node, limit=10)
     entry = {"userId": 101, "message": "m", "idempotencyKey": "k"}
-    results = send_all(node, [entry, {**entry, "message": "other"}, entry, {"userId": 101, "message": "m"}, {"userId": 101, "message": "m"}])
+    results = send_all(node, [entry, {**entry, "message": "other"}, entry,
+                              {"userId": 101, "message": "m"}, {"userId": 101, "message": "m"}])
     assert [r["status"] for r in results] == [200, 409, 200, 200, 200]
     assert results[0]["messageId"] == results[2]["messageId"]
     assert len({r["messageId"] for r in results if r["status"] == 200}) == 3 and count(node) == 3
 
 
 @pytest.mark.parametrize("message_id, status", [
-    ("x" * 129, 400), ("%00", 400), ("a%20b", 400), ("%D0%B6", 400), ("nobody", 404), ("-", 404), ("01ARZ3NDEKTSV4RRFFQ69G5FAV-5", 404),
+    ("x" * 129, 400), ("%00", 400), ("a%20b", 400), ("%D0%B6", 400), ("nobody", 404), ("-", 404),
+    ("01ARZ3NDEKTSV4RRFFQ69G5FAV-5", 404),
     ("01ARZ3NDEKTSV4RRFFQ69G5FAV-99999999999", 404), ("%2e%2e%2f", 404)])
 def test_messages_that_nobody_sent(daemon, message_id, status):
     answer = daemon.get(f"/api/messages/{message_id}")

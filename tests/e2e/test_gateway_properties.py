@@ -1,6 +1,7 @@
 """The eleven correctness properties of the gateway's design, each over 100 random cases, by the real daemon on every
-combination of store, cache and bus that it applies to. With a clock of their own, and with failing writes, they are also
-held against the stores themselves (src/store/conformance/quota_properties.h, src/store/cached/real)."""
+combination of store, cache and bus that it applies to; property 3, which waits, is in test_gateway_windows.py. With a
+clock of their own, and with failing writes, they are also held against the stores themselves
+(src/store/conformance/quota_properties.h, src/store/cached/real)."""
 import collections
 import concurrent.futures
 import json
@@ -10,9 +11,33 @@ import time
 import pytest
 from conftest import wait_until
 from dispatch_nodes import downstream, instant, postgres
-from gateway_nodes import (CACHED, COMBINATIONS, DEADLINE_SECONDS, INVALID, KAFKA_DOWN, OF_KAFKA, POSTGRES_DOWN, broker, config,
-                           count, gateway_nodes, logged, put_config, records, redis, rest_of_window, send, send_all, usage,
-                           wait_for_cache, wait_sent)
+from gateway_nodes import (
+    CACHED,
+    COMBINATIONS,
+    DEADLINE_SECONDS,
+    INVALID,
+    KAFKA_DOWN,
+    OF_KAFKA,
+    POSTGRES_DOWN,
+    PastCache,
+    broker,
+    cached,
+    cached_seconds,
+    config,
+    count,
+    expect_cached,
+    gateway_nodes,
+    logged,
+    put_config,
+    records,
+    redis,
+    rest_of_window,
+    send,
+    send_all,
+    usage,
+    wait_for_cache,
+    wait_sent,
+)
 from kafka_calls import OUTAGE_SECONDS, check
 
 __all__ = ["broker", "downstream", "postgres", "redis"]  # fixtures
@@ -46,28 +71,40 @@ def some_users(node, chance, limit_max=9, window=60):
     return users
 
 
-def entry(nodes, user, *fields):
-    """Fields of a user's entry in Redis; None where there is none."""
-    lines = nodes.redis.cli("HMGET", f"RateLimiterCache:{user}", *fields).split("\n")
-    return tuple(line.strip() or None for line in lines[:len(fields)])
+def by_cache(case, *contenders):
+    """Calls `case` for each user, again where a charge went past the cache; most users need one call."""
+    again = 0
+    for user in USERS:
+        while True:
+            try:
+                case(user)
+                break
+            except PastCache:
+                again += 1
+                assert again <= CASES // 2, "charges go past the cache"
+                wait_for_cache(*contenders)
+    print(f"{CASES} cases, {again} of them again")
 
 
 def test_property_1_config_persistence_round_trip(nodes):
     node = nodes.start()
     chance = random.Random(1)
-    for user in chance.sample(range(NUMBER_MAX + 1), CASES):
-        for _ in ("insert", "update"):
-            rule = {"rateLimit": chance.randint(1, NUMBER_MAX), "timeWindow": chance.randint(1, NUMBER_MAX)}
+    users = chance.sample(range(NUMBER_MAX + 1), CASES)
+    for _ in ("insert", "update"):
+        rules = {user: (chance.randint(1, NUMBER_MAX), chance.randint(1, NUMBER_MAX)) for user in users}
+        for user, (limit, window) in rules.items():
             before = instant(-1)
-            made = put_config(node, user, rule["rateLimit"], rule["timeWindow"])
-            assert made == {"userId": user, **rule, "currentCount": 0, "lastRefreshTime": made["lastRefreshTime"]}
+            made = put_config(node, user, limit, window)
+            assert made == {"userId": user, "rateLimit": limit, "timeWindow": window, "currentCount": 0,
+                            "lastRefreshTime": made["lastRefreshTime"]}
             assert before < made["lastRefreshTime"] < instant(1)
             assert config(node, user) == made
-            if nodes.shared:
-                row = nodes.sql(f"SELECT rate_limit, window_min, used FROM penstock.gateway_quota WHERE user_id = {user}")
-                assert row.strip() == f"{rule['rateLimit']}|{rule['timeWindow']}|0"
+        if nodes.shared:
+            rows = nodes.sql("SELECT user_id, rate_limit, window_min, used FROM penstock.gateway_quota").split()
+            assert set(rows) == {f"{user}|{limit}|{window}|0" for user, (limit, window) in rules.items()}
+        for user in users:
             assert send(node, user=user).status == 200  # the update has a count to begin anew
-    assert count(node, user) == 1
+    assert [count(node, user) for user in users] == [1] * CASES
 
 
 def test_property_2_invalid_config_is_rejected(nodes):
@@ -93,37 +130,11 @@ def test_property_2_invalid_config_is_rejected(nodes):
         assert nodes.sql("SELECT count(*) FROM penstock.gateway_quota").strip() == "1"
 
 
-def test_property_3_lazy_refresh_on_window_expiry(nodes):
-    """On PostgreSQL alone the rows are aged behind the daemon's back; else the shortest windows that there are come to
-    their end."""
-    node = nodes.start()
-    aged = nodes.shared and not nodes.cached
-    chance = random.Random(3)
-    users = {user: (chance.randrange(1, 6), chance.randrange(1, 600) if aged else 1) for user in USERS}
-    for user, (limit, window) in users.items():
-        put_config(node, user, limit, window)
-    results = send_all(node, [{"userId": u, "message": "m"} for u, (limit, _) in users.items()
-                              for _ in range(chance.choice((1, limit + 1)))])
-    assert collections.Counter(r["status"] for r in results)[200] >= CASES
-    before = {user: config(node, user)["lastRefreshTime"] for user in users}
-    if aged:
-        nodes.sql("UPDATE penstock.gateway_quota SET refreshed_us = refreshed_us - window_min * 60000000")
-    else:
-        last = max(before.values())
-        wait_until(lambda: instant(-61) > last, 70, "the end of the windows")
-    assert aged or {user: config(node, user)["lastRefreshTime"] for user in users} == before, "there is no job"
-    results = send_all(node, [{"userId": user, "message": "again"} for user in users])
-    assert {r["status"] for r in results} == {200}
-    for user in users:
-        shown = config(node, user)
-        assert shown["currentCount"] == 1 and shown["lastRefreshTime"] > before[user]
-
-
 def test_property_4_limit_within_the_active_window(nodes):
     node = nodes.start()
     users = some_users(node, random.Random(4))
     results = send_all(node, [{"userId": user, "message": "one more"} for user in users])
-    for result, (user, (limit, used)) in zip(results, users.items()):
+    for result, (user, (limit, used)) in zip(results, users.items(), strict=True):
         assert result["status"] == (200 if used < limit else 429)
         shown = config(node, user)
         assert shown["currentCount"] == min(used + 1, limit)
@@ -149,7 +160,7 @@ def test_property_5_no_count_without_confirmation(nodes, broker):
         started = time.monotonic()
         results = send_all(node, [{"userId": user, "message": "lost", "idempotencyKey": "k"} for user in users])
         quickly = time.monotonic() - started
-        for result, (user, (limit, used)) in zip(results, users.items()):
+        for result, (user, (limit, used)) in zip(results, users.items(), strict=True):
             assert (result["status"], result["message"]) == (503, KAFKA_DOWN) or (used == limit and result["status"] == 429)
             assert count(node, user) == used, user
         assert quickly < DEADLINE_SECONDS, "an outage that is known is answered at once"
@@ -211,7 +222,7 @@ def send_texts(node, seed):
         put_config(node, user=one["userId"], limit=1)
     results = send_all(node, entries)
     assert {r["status"] for r in results} == {200}
-    return {r["messageId"]: (str(e["userId"]), f'{e["userId"]}: {e["message"]}') for e, r in zip(entries, results)}
+    return {r["messageId"]: (str(e["userId"]), f'{e["userId"]}: {e["message"]}') for e, r in zip(entries, results, strict=True)}
 
 
 @on(*OF_KAFKA)
@@ -246,18 +257,21 @@ def test_property_9_redis_first_with_a_miss_that_fills_it(nodes):
     """That a hit does not ask PostgreSQL is counted call by call in cached_properties_conformance.cc."""
     node = nodes.start()
     chance = random.Random(9)
-    for user in chance.sample(range(NUMBER_MAX), CASES):
-        limit, window = chance.randrange(1, 60), chance.randrange(1, 600)
+
+    def case(_):
+        user, limit, window = chance.randrange(NUMBER_MAX), chance.randrange(1, 60), chance.randrange(1, 600)
         put_config(node, user, limit, window)
-        assert entry(nodes, user, "rateLimit") == (None,)
+        assert cached(nodes, user) == {}
         assert send(node, user=user).status == 200
-        assert entry(nodes, user, "rateLimit", "currentCount") == (str(limit), "1"), "a miss fills it"
-        rest = int(nodes.redis.cli("TTL", f"RateLimiterCache:{user}"))
+        expect_cached(nodes, user, rateLimit=str(limit), currentCount="1")  # a miss fills it
+        rest = cached_seconds(nodes, user)
         assert abs(rest - rest_of_window(config(node, user))) <= 3, "until the window ends"
         more = chance.randrange(0, limit + 2)
         statuses = [r["status"] for r in send_all(node, [{"userId": user, "message": "m"}] * more)]
         assert statuses == [200 if 1 + i < limit else 429 for i in range(more)], "as the entry dictates"
-        assert entry(nodes, user, "currentCount") == (str(min(1 + more, limit)),)
+        expect_cached(nodes, user, currentCount=str(min(1 + more, limit)))
+
+    by_cache(case, node)
 
 
 @on(CACHED)
@@ -265,22 +279,25 @@ def test_property_10_a_config_update_invalidates_the_entry(nodes):
     """By one node, while two use the entry."""
     first, second = nodes.start(), nodes.start()
     chance = random.Random(10)
-    for user in USERS:
+
+    def case(user):
         put_config(first, user, limit=chance.randrange(1, 60))
         for _ in range(chance.randrange(1, 4)):
             send(chance.choice((first, second)), user=user)
-        assert entry(nodes, user, "epoch") != (None,)
+        expect_cached(nodes, user)
         if chance.random() < 0.2:
             assert first.request("DELETE", f"/api/config/{user}").status == 204
-            assert entry(nodes, user, "epoch") == (None,)
+            assert cached(nodes, user) == {}
             assert send(second, user=user).status == 404
-            continue
+            return
         limit = chance.randrange(1, 6)
         put_config(first, user, limit)
-        assert entry(nodes, user, "epoch") == (None,)
+        assert cached(nodes, user) == {}
         statuses = [send(chance.choice((first, second)), user=user).status for _ in range(limit + 1)]
         assert statuses == [200] * limit + [429]
-        assert entry(nodes, user, "rateLimit", "currentCount") == (str(limit), str(limit))
+        expect_cached(nodes, user, rateLimit=str(limit), currentCount=str(limit))
+
+    by_cache(case, first, second)
 
 
 @on(CACHED)
@@ -288,6 +305,8 @@ def test_property_11_without_redis_by_postgresql(nodes, broker):
     """Redis is killed while users are within their windows, by two nodes; none gets more than the limit, none less."""
     contenders = [nodes.start(), nodes.start()]
     users = some_users(contenders[0], random.Random(11), limit_max=12)
+    wait_for_cache(*contenders)
+    said_before = [len(logged(node, "gateway.cache_away")) for node in contenders]
     nodes.redis.kill()
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         for user, (limit, used) in users.items():
@@ -296,8 +315,8 @@ def test_property_11_without_redis_by_postgresql(nodes, broker):
             assert statuses == collections.Counter({200: limit - used, 429: 3}), user
     for user, (limit, _) in users.items():
         assert count(contenders[0], user) == limit
-    for node in contenders:
-        assert len(logged(node, "gateway.cache_away")) == 1, "once per outage"
+    said = [len(logged(node, "gateway.cache_away")) for node in contenders]
+    assert said == [before + 1 for before in said_before], "once per outage"
     nodes.redis.start()
     wait_for_cache(*contenders)
     assert {r["status"] for r in send_all(contenders[1], [{"userId": u, "message": "m"} for u in users])} == {429}

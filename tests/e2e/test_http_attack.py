@@ -9,7 +9,6 @@ import threading
 import time
 
 import pytest
-
 from conftest import wait_until
 
 GET = b"GET /health/live HTTP/1.1\r\nHost: h\r\n\r\n"

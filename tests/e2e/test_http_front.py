@@ -7,7 +7,6 @@ import ssl
 import subprocess
 
 import pytest
-
 from conftest import wait_until
 
 GET = b"GET /health/live HTTP/1.1\r\nHost: h\r\n\r\n"
@@ -82,7 +81,7 @@ def test_keeps_connections_and_answers_pipelined_requests_in_order(daemon):
         events = [post("/api/v1/slots", json.dumps(
             {"eventId": f"p{i}", "requestedTime": "2030-01-01T00:00:00Z"}).encode()) for i in range(100)]
         lookups = [f"GET /api/v1/slots/p{i} HTTP/1.1\r\nHost: h\r\n\r\n".encode() for i in range(100)]
-        wire.send(b"".join(e + g for e, g in zip(events, lookups)))
+        wire.send(b"".join(e + g for e, g in zip(events, lookups, strict=True)))
         for i in range(100):
             for _ in range(2):
                 status, _, body = wire.receive()

@@ -8,7 +8,6 @@ import shutil
 import subprocess
 
 import pytest
-
 from conftest import ROOT
 
 BUILD = pathlib.Path(os.environ.get("PENSTOCK_BUILD", ROOT / "build" / "release"))
@@ -47,6 +46,33 @@ def built_by_cmake(prefix, tmp_path_factory) -> pathlib.Path:
     return work / "build"
 
 
+# What the daemon is built with, and the library is not.
+PACKAGES = ("fmt", "OpenSSL", "yaml-cpp", "RocksDB", "PostgreSQL", "MariaDB", "CLI11", "RdKafka", "Uring", "Protobuf", "GTest")
+WITHOUT_PACKAGES = [f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in PACKAGES]
+
+
+@pytest.mark.parametrize("taken_in", [
+    f"add_subdirectory({ROOT} penstock)",
+    f"include(FetchContent)\nFetchContent_Declare(penstock SOURCE_DIR {ROOT})\nFetchContent_MakeAvailable(penstock)",
+], ids=["add_subdirectory", "FetchContent"])
+def test_another_project_takes_in_the_library_alone(tmp_path, taken_in):
+    (tmp_path / "limiter_basics.cc").write_bytes((EXAMPLES / "limiter_basics.cc").read_bytes())
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(scratch LANGUAGES CXX)\nset(CMAKE_CXX_STANDARD 20)\n"
+        f"{taken_in}\nadd_executable(limiter_basics limiter_basics.cc)\n"
+        "target_link_libraries(limiter_basics PRIVATE Penstock::penstock)\n")
+    build = tmp_path / "build"
+    run("cmake", "-S", tmp_path, "-B", build, *WITHOUT_PACKAGES)
+    run("cmake", "--build", build)
+    assert run(build / "limiter_basics") == printed_block()
+
+
+def test_builds_by_itself(tmp_path):
+    run("cmake", "-S", ROOT, "-B", tmp_path, "-G", "Ninja", "-DPENSTOCK_LIBRARY_ONLY=ON", *WITHOUT_PACKAGES)
+    run("cmake", "--build", tmp_path)
+    assert (tmp_path / "libpenstock.so").exists()
+
+
 def headers(prefix):
     return sorted((prefix / "include" / "penstock").glob("*.h"))
 
@@ -67,7 +93,7 @@ def test_installs_the_library_and_nothing_else(prefix):
             if not re.fullmatch(r"lib(/[\w-]+)?/(libpenstock\.so[.\d]*|pkgconfig/penstock\.pc|"
                                 r"cmake/Penstock/Penstock(Config|ConfigVersion|Targets|Targets-\w+)\.cmake)", f)]
     assert not rest
-    assert not any(str(ROOT) in (prefix / f).read_text() for f in files if not ".so" in f)
+    assert not any(str(ROOT) in (prefix / f).read_text() for f in files if ".so" not in f)
 
 
 def test_exports_only_public_names(library):

@@ -11,7 +11,6 @@ import threading
 import time
 
 import pytest
-
 from conftest import ROOT, binary, clean_environment, put_log_type, wait_until
 
 
@@ -98,9 +97,9 @@ def test_resp_says_the_password(start_daemon, bench, tmp_path):
     assert code == 0 and figures["statuses"] == {"allowed": 50}
     password.write_text("another\n")
     began = time.monotonic()
-    code, figures = bench("resp", "--resp", address, "--connections", 2, "--password-file", password)
+    code, figures = bench("resp", "--resp", address, "--connections", 2, "--password-file", password, "--duration", "PT1M")
     assert code == 1 and figures["answers"] == 0 and "WRONGPASS" in figures["firstProblem"]
-    assert time.monotonic() - began < 8, "it does not go on for the whole duration"
+    assert time.monotonic() - began < 30, "it does not go on for the whole duration"
 
 
 def test_dispatch_enqueues_and_watches_the_queue_drain(daemon, bench):
@@ -122,8 +121,10 @@ def test_an_unknown_item_type_is_said_before_any_load(daemon, penstock):
 
 # --- the open loop ---
 
-def test_an_open_loop_keeps_its_rate(daemon, bench):
-    code, figures = bench("throttle", "--url", daemon.url, "--rate", 400, "--duration", "PT1.5S", "--connections", 8)
+def test_an_open_loop_keeps_its_rate(start_daemon, bench):
+    daemon = start_daemon(goes_first=True)
+    code, figures = bench("throttle", "--url", daemon.url, "--rate", 400, "--duration", "PT1.5S", "--connections", 8,
+                          goes_first=True)
     assert code == 0, figures
     assert figures["rate"] == 400 and figures["answers"] == 600
 
@@ -186,7 +187,7 @@ def test_what_could_not_be_sent_counts_with_its_wait(bench):
 def test_it_ends_with_the_duration(daemon, bench):
     began = time.monotonic()
     code, figures = bench("throttle", "--url", daemon.url, "--duration", "PT0.5S", "--connections", 4)
-    assert code == 0 and 0.4 < figures["seconds"] < 3 and time.monotonic() - began < 10
+    assert code == 0 and 0.4 < figures["seconds"] < 10 and time.monotonic() - began < 30
 
 
 def test_ctrl_c_ends_it_with_the_summary(daemon):
@@ -273,7 +274,7 @@ def test_it_goes_on_when_the_daemon_comes_back(start_daemon):
 
 
 def test_the_commands_of_the_docs_work(start_daemon, penstock):
-    daemon = start_daemon("--resp", "127.0.0.1:0")
+    daemon = start_daemon("--resp", "127.0.0.1:0", goes_first=True)
     daemon.put_config(max_per_window=1_000_000)
     put_log_type(daemon, "BENCH")
     text = (ROOT / "docs" / "command-line.md").read_text()
@@ -281,5 +282,5 @@ def test_the_commands_of_the_docs_work(start_daemon, penstock):
     assert len(block.splitlines()) == 5
     for line in block.splitlines():
         words = line.replace("127.0.0.1:6380", f"127.0.0.1:{resp_port(daemon)}").replace(" --duration PT10S", "").split()
-        run = penstock(*words[1:], "--duration", "PT0.3S", env={"PENSTOCK_URL": daemon.url})
+        run = penstock(*words[1:], "--duration", "PT0.3S", env={"PENSTOCK_URL": daemon.url}, goes_first=True)
         assert run.returncode == 0, (line, run.stdout, run.stderr)

@@ -7,7 +7,7 @@ import pytest
 from conftest import ROOT
 
 sys.path.insert(0, str(ROOT / "tools"))
-import testserver  # noqa: E402
+import testserver
 
 
 @pytest.fixture(scope="module")

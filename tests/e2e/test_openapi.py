@@ -15,8 +15,8 @@ from openapi_schemas import closed, problems, resolve
 from test_console import browser, run  # noqa: F401  (browser is a fixture)
 
 sys.path.insert(0, str(ROOT / "tools"))
-import openapi  # noqa: E402
-import testserver  # noqa: E402
+import openapi
+import testserver
 
 DOCUMENT, STEPS = openapi.assemble()
 CLOSED = closed(DOCUMENT)
@@ -254,7 +254,8 @@ READERS = {
     "payment_rules.cc": ["PaymentRuleCall", "PaymentConditionCall"],
     "gateway.cc": ["QuotaCall", "SendCall"],
 }
-NAME_READ = re.compile(r'(?:(?:required|optional)_\w+(?:<\w+>)?\(|find\(|read_iban\(|take_\w+\(fields, (?:value, |object, )?)"(\w+)"')
+NAME_READ = re.compile(r'(?:(?:required|optional)_\w+(?:<\w+>)?\(|'
+                       r'find\(|read_iban\(|take_\w+\(fields, (?:value, |object, )?)"(\w+)"')
 
 
 def names_read(file):
@@ -350,7 +351,7 @@ def test_the_page_is_whole_and_stands_without_scripts(daemon):
     assert page.status == 200
     assert "script-src 'self'" in page.headers["Content-Security-Policy"]
     text = page.body.decode()
-    for _, path, operation in operations():
+    for _, _, operation in operations():
         assert f'id="{operation["operationId"]}"' in text
     for name in DOCUMENT["components"]["schemas"]:
         assert f'id="schema-{name}"' in text

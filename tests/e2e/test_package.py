@@ -12,22 +12,19 @@ import subprocess
 import pytest
 import testserver
 from conftest import ROOT, binary, clean_environment, wait_until
+from container_files import FOLDER, checker, commands, compose, run, stages
 from testserver import debian
+
+__all__ = ["checker", "compose", "stages"]  # fixtures
 
 BUILD = pathlib.Path(binary()).parent
 UNIT = ROOT / "deploy" / "systemd" / "penstock.service"
 VERSION = (ROOT / "VERSION").read_text().strip()
 EXPOSURE_MAX = 2.0  # of 10; "OK" begins at 5, and what is left is the network and the files that it must read
 READY_SECONDS = 30
+STOP_SECONDS = 10  # after which engines kill
 URL = "http://127.0.0.1:8080"  # as the packaged settings have it; the network is the machine's own
 USER = "penstock:penstock"
-
-
-def run(*command, **options) -> str:
-    options.setdefault("timeout", 600)
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, **options)
-    assert done.returncode == 0, (command, done.stdout, done.stderr)
-    return done.stdout
 
 
 @pytest.fixture(scope="module")
@@ -387,3 +384,84 @@ def test_removal_stops_the_service_and_purging_leaves_nothing(booted):
     booted.run("apt-get", "purge", "-q", "-y", "penstock")
     booted.run("rm", "-rf", "/run/systemd/system/penstock.service.d")  # ours
     assert_nothing_is_left(booted)
+
+
+# The image of deploy/container, by its own steps, in the minimal Debian that its base image is made of.
+
+@pytest.fixture(scope="module")
+def image(packages, stages):
+    """A machine on which the steps of the last stage were run."""
+    with debian_with(packages) as machine:
+        for step in commands(stages[-1], "RUN"):
+            machine.run("sh", "-c", re.sub(r"^(--mount=\S+\s+)+", "", step), network=False)
+        machine.env = dict(text.split("=", 1) for text in commands(stages[-1], "ENV"))
+        machine.user = commands(stages[-1], "USER")[0]
+        machine.program = json.loads(commands(stages[-1], "ENTRYPOINT")[0])
+        machine.arguments = json.loads(commands(stages[-1], "CMD")[0])
+        yield machine
+
+
+def mount_secrets(machine, compose):
+    (machine.root / "run" / "secrets").mkdir(exist_ok=True)
+    for name, secret in compose["secrets"].items():
+        file = machine.root / "run" / "secrets" / name
+        file.write_bytes(pathlib.Path(secret["file"]).read_bytes())
+        file.chmod(0o444)
+
+
+def stop(machine, process):
+    """As engines do it: a signal to the first process, which must end by it."""
+    if process.poll() is None:
+        machine.signal(process, signal.SIGTERM)
+    process.communicate(timeout=STOP_SECONDS)
+    assert process.returncode == 0
+
+
+def test_the_image_alone_refuses_to_serve_everyone_without_tokens(image):
+    done = image.run(*image.program, *image.arguments, user=image.user, env=image.env, check=False)
+    assert done.returncode == 2 and "token" in done.stdout + done.stderr
+
+
+def test_the_image_serves_and_its_health_check_says_so(image, stages, compose):
+    mount_secrets(image, compose)
+    env = {**image.env, "PENSTOCK_AUTH_ADMIN_TOKEN_FILE": "/run/secrets/admin-token",
+           "PENSTOCK_AUTH_API_TOKEN_FILE": "/run/secrets/api-token"}
+    check = json.loads(re.search(r"CMD (\[.*\])", commands(stages[-1], "HEALTHCHECK")[0])[1])
+    assert image.run(*check, user=image.user, check=False).returncode != 0
+    process = image.start(*image.program, *image.arguments, user=image.user, env=env)
+    try:
+        assert image.line(process, "ready ") == "ready http=0.0.0.0:8080"
+        image.run(*check, user=image.user)
+    finally:
+        stop(image, process)
+
+
+def test_the_settings_that_compose_mounts_are_right(image, compose):
+    mount_secrets(image, compose)
+    service = compose["services"]["penstock"]
+    settings = next(each for each in service["configs"])
+    assert settings["target"] == image.arguments[-1]
+    (image.root / settings["target"][1:]).write_bytes((FOLDER / "penstock.yaml").read_bytes())
+    env = {**image.env, **service["environment"]}
+    checked = image.run("penstock", "check-config", "--config", settings["target"], user=image.user, env=env)
+    assert checked.stdout.startswith("OK") and "from PENSTOCK_HTTP_LISTEN" in checked.stdout
+    refused = image.run("penstock", "check-config", "--config", settings["target"], user=image.user,
+                        env={**env, "PENSTOCK_LOG_LEVELS": "info"}, check=False)
+    assert refused.returncode == 2 and "PENSTOCK_LOG_LEVEL" in refused.stderr
+
+
+def test_redis_is_started_with_its_password(image, compose):
+    mount_secrets(image, compose)
+    image.install("redis-server")
+    (image.root / "data").mkdir()
+    image.run("chown", "redis", "/data")
+    service = compose["services"]["redis"]
+    start, check = ([part.replace("$$", "$") for part in parts]
+                    for parts in (service["command"], service["healthcheck"]["test"]))
+    process = image.start(*start, user="redis:redis")
+    try:
+        image.line(process, "Ready to accept connections")
+        image.run("sh", "-c", check[1])
+        assert "NOAUTH" in image.run("redis-cli", "ping", check=False).stdout
+    finally:
+        stop(image, process)

@@ -58,7 +58,7 @@ def start_workflow(temporal, name):
 
 def ended(temporal, name):
     last = history(temporal, f"exec-PAYMENT-{name}")[-1]["eventType"]
-    return last if "COMPLETED" in last and "EXECUTION" in last or "EXECUTION_FAILED" in last else None
+    return last if ("COMPLETED" in last and "EXECUTION" in last) or "EXECUTION_FAILED" in last else None
 
 
 def test_a_started_workflow_books_the_payment_and_reports_back(temporal, start_worker, start_downstream, reports):

@@ -11,7 +11,7 @@ from conftest import ROOT, wait_until
 from postgres_nodes import check_database, end_loads, instant, let_work, start_loads
 
 sys.path.insert(0, str(ROOT / "tools"))
-import testserver  # noqa: E402
+import testserver
 
 DATABASES = itertools.count(1)
 
@@ -19,7 +19,8 @@ DATABASES = itertools.count(1)
 @pytest.fixture(scope="module")
 def server():
     try:
-        postgres = testserver.Postgres()
+        # Tests end processes, not machines: what the server handed to the kernel is safe.
+        postgres = testserver.Postgres(fsync=False)
         postgres.start()
     except testserver.Unavailable as missing:
         pytest.skip(str(missing))
@@ -115,12 +116,11 @@ def test_three_nodes_one_truth(start_node, database):
     for name, most in (("card", 40), ("wire", 25), ("mail", 10)):
         nodes[0].put_config(name, most, "PT1S")
     loads = start_loads(nodes, ["card", "wire", "mail"])
-    deadline = time.monotonic() + 8
     changes = itertools.cycle([("card", 80), ("wire", 5), ("mail", 30), ("card", 20), ("wire", 60), ("mail", 10)])
     for number, (name, most) in enumerate(changes):
         nodes[number % 3].put_config(name, most, "PT1S")
         let_work(loads, batches=5)
-        if time.monotonic() > deadline:
+        if number >= 48 and sum(len(load.slots) for load in loads) > 4_000:
             break
     answers = end_loads(loads)
     assert len(answers) > 2_000
@@ -198,7 +198,7 @@ def test_restart_under_load_loses_nothing(server, start_node, database):
     assert {code for load in loads for code in load.failures} == {503}
     check_database(database.query, answers)
     for node in nodes:
-        wait_until(lambda: node.get("/health/ready").status == 200, 5)
+        wait_until(lambda: node.get("/health/ready").status == 200, 30)
 
 
 def test_terminated_backends_under_load_lose_nothing(start_node, database):
@@ -227,7 +227,7 @@ def test_a_database_that_is_away_or_stuck_answers_503_in_time(server, start_node
     assert (ready.status, ready.json()["status"]) == (503, "DOWN")
     assert node.get("/health/live").status == 200
     server.start()
-    wait_until(lambda: assign(node, "e2").status == 200, 5)
+    wait_until(lambda: assign(node, "e2").status == 200, 30)
     assert node.get("/health/ready").status == 200
     # Stuck: somebody holds a lock that every batch needs.
     holder = subprocess.Popen(["psql", "-X", "-q", database.url], stdin=subprocess.PIPE)
@@ -235,14 +235,14 @@ def test_a_database_that_is_away_or_stuck_answers_503_in_time(server, start_node
         holder.stdin.write(b"BEGIN; LOCK TABLE penstock.event_slot;\n")
         holder.stdin.flush()
         wait_until(lambda: "1" in database.query(
-            "SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND relation IS NOT NULL"), 5)
+            "SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND relation IS NOT NULL"), 30)
         begin = time.monotonic()
         assert assign(node, "e3").status == 503
         assert time.monotonic() - begin < 2
     finally:
         holder.stdin.close()
         holder.wait(10)
-    wait_until(lambda: assign(node, "e3").status == 200, 5)
+    wait_until(lambda: assign(node, "e3").status == 200, 30)
 
 
 def test_export_and_prune(start_node, database, penstock, tmp_path):
@@ -282,7 +282,7 @@ def test_pruning_beside_load_by_command_and_by_schedule(start_node, database, pe
     assert by_command.returncode == 0
     for table in ("event_slot", "slot_window"):
         wait_until(lambda: database.query(f"SELECT count(*) FROM penstock.{table} "
-                                          "WHERE window_start_ms < 1700000000000").strip() == "0", 20)
+                                          "WHERE window_start_ms < 1700000000000").strip() == "0", 60)
     let_work(loads)
     answers = end_loads(loads)
     assert not any(load.failures for load in loads), "pruning held assignments up beyond the deadline"

@@ -90,7 +90,7 @@ def test_every_query_of_the_dashboard_can_be_read(dashboard, tmp_path):
 def test_dashboards_have_ids_of_their_own_and_panels_that_do_not_overlap():
     boards = [json.loads(each.read_text()) for each in DASHBOARDS]
     assert len({each["uid"] for each in boards}) == len(boards)
-    for path, board in zip(DASHBOARDS, boards):
+    for path, board in zip(DASHBOARDS, boards, strict=True):
         assert board["uid"] == name_of(path)
         assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
         places = {(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in board["panels"]}
@@ -123,7 +123,8 @@ def test_the_runbook_says_the_severity_of_each_alert():
 
 def test_the_runbook_names_other_alerts_that_exist():
     alerts = {name for rules in RULES for name in alerts_of(rules)}
-    for named in re.findall(r"\*((?:Penstock|Throttle|Slots|Dispatch|Gateway|Smpp|Payments|Kafka|Resp)\w+)\*", RUNBOOK.read_text()):
+    alert = re.compile(r"\*((?:Penstock|Throttle|Slots|Dispatch|Gateway|Smpp|Payments|Kafka|Resp)\w+)\*")
+    for named in alert.findall(RUNBOOK.read_text()):
         assert named in alerts, named
 
 

@@ -84,7 +84,7 @@ def test_gives_a_released_place_to_the_next(node):
 def test_releases_nothing_once_the_window_has_begun(node):
     given = assign(node, "a", at=instant(-60))
     begun = datetime.datetime.fromisoformat(given["windowStart"].replace("Z", "+00:00"))
-    assert begun < datetime.datetime.now(datetime.timezone.utc)
+    assert begun < datetime.datetime.now(datetime.UTC)
     error_of(release(node, "a"), 409)
     assert status(node, "a") == "ASSIGNED"
 

@@ -90,9 +90,9 @@ def test_first_window_offers_only_its_rest(daemon):
     ({"eventId": "x", "requestedTime": AT, "maxDelay": 5}, "maxDelay"),
     ({"eventId": "x", "requestedTime": AT, "configName": "ä"}, "configName"),
 ])
-def test_malformed_calls_name_the_field(daemon, body, field):
-    daemon.put_config()
-    error_of(assign_raw(daemon, body), 400, field)
+def test_malformed_calls_name_the_field(shared_daemon, body, field):
+    shared_daemon.put_config()
+    error_of(assign_raw(shared_daemon, body), 400, field)
 
 
 def assign_raw(daemon, body):
@@ -213,10 +213,10 @@ def test_config_versions_and_history(daemon):
     ({"windowSize": None}, "windowSize"), ({"configName": ""}, "configName"),
     ({"windowSize": None, "windowSizeSecs": 0}, "windowSizeSecs"), ({"pool": "a b"}, "pool"),
 ])
-def test_bad_configs_are_refused(daemon, change, field):
+def test_bad_configs_are_refused(shared_daemon, change, field):
     body = {"configName": "bad", "maxPerWindow": 5, "windowSize": "PT4S", **change}
-    error_of(daemon.post("/admin/rate-limit/config", body), 400, field)
-    error_of(daemon.get("/admin/rate-limit/config?name=bad"), 404)
+    error_of(shared_daemon.post("/admin/rate-limit/config", body), 400, field)
+    error_of(shared_daemon.get("/admin/rate-limit/config?name=bad"), 404)
 
 
 def test_window_size_changes_only_while_nothing_lies_ahead(daemon):

@@ -10,7 +10,7 @@ from gateway_nodes import logged, message, put_config, send, send_all, wait_sent
 from test_gateway import SMS
 
 sys.path.insert(0, str(ROOT / "tools"))
-import testserver  # noqa: E402
+import testserver
 
 __all__ = ["nodes", "postgres"]  # fixtures
 

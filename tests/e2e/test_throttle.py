@@ -1,6 +1,7 @@
 """Throttle over HTTP against the real daemon: every sentence of the API contract about checks and policies."""
 import concurrent.futures
 import http.client
+import itertools
 import json
 import re
 import threading
@@ -8,7 +9,6 @@ import urllib.parse
 
 import pytest
 from throttle_calls import FIXED, LONG, add_policy, check, error_of, policy_path, put_policy, remaining
-
 
 # Checks
 
@@ -73,14 +73,15 @@ def test_a_negative_cost_gives_back_up_to_the_capacity(daemon):
 
 @pytest.mark.parametrize("policy_type", ["TOKEN_BUCKET", "GCRA", "SLIDING_WINDOW", "SLIDING_WINDOW_COUNTER",
                                          "FIXED_WINDOW"])
-def test_a_cost_above_the_capacity_never_passes(daemon, policy_type):
-    add_policy(daemon, "a", capacity=5, type=policy_type, windowSeconds=LONG)
-    answer = check(daemon, "a", 6)
+def test_a_cost_above_the_capacity_never_passes(shared_daemon, policy_type):
+    key = f"cost-{policy_type}"
+    add_policy(shared_daemon, key, capacity=5, type=policy_type, windowSeconds=LONG)
+    answer = check(shared_daemon, key, 6)
     body = error_of(answer, 429)
     assert body["retryAfterMs"] == -1 and "Retry-After" not in answer.headers
-    assert remaining(daemon, "a") == 5
-    assert check(daemon, "a", 5).status == 200  # each type admits its capacity, and not one more
-    answer = check(daemon, "a")
+    assert remaining(shared_daemon, key) == 5
+    assert check(shared_daemon, key, 5).status == 200  # each type admits its capacity, and not one more
+    answer = check(shared_daemon, key)
     assert answer.status == 429 and int(answer.headers["Retry-After"]) >= 1
     assert 0 < answer.json()["retryAfterMs"] <= (50_000_000 if policy_type in ("TOKEN_BUCKET", "GCRA")
                                                  else 2 * LONG * 1000)
@@ -101,8 +102,8 @@ def test_a_cost_above_the_capacity_never_passes(daemon, policy_type):
     ({"key": "a", "cost": 1.5}, "cost"),
     ({"key": "a", "cost": 10**13}, "cost"),
 ])
-def test_malformed_checks_are_400_and_name_the_field(daemon, body, field):
-    error_of(daemon.post("/api/v1/throttle/check", body), 400, field)
+def test_malformed_checks_are_400_and_name_the_field(shared_daemon, body, field):
+    error_of(shared_daemon.post("/api/v1/throttle/check", body), 400, field)
 
 
 def test_what_is_no_json_object_is_400_and_other_media_types_415(daemon):
@@ -145,7 +146,7 @@ def test_headers_stand_on_both_outcomes(daemon):
     add_policy(daemon, "user:*", capacity=2, type="GCRA", refillRate=0.5)
     seen = [check(daemon, "user:1") for _ in range(3)]
     assert [a.status for a in seen] == [200, 200, 429]
-    for answer, left in zip(seen, (1, 0, 0)):
+    for answer, left in zip(seen, (1, 0, 0), strict=True):
         assert answer.headers["X-RateLimit-Limit"] == "2"
         assert answer.headers["X-RateLimit-Remaining"] == str(left)
         assert answer.headers["RateLimit-Policy"] == '"user:*";q=2;w=4'
@@ -206,8 +207,8 @@ def test_policies_are_made_read_changed_and_removed(daemon):
     ({"key": "a", "shadow": 1}, "shadow"),
     ({"key": "a", "onStoreFailure": "shrug"}, "onStoreFailure"),
 ])
-def test_malformed_policies_are_400_and_name_the_field(daemon, body, field):
-    error_of(daemon.post("/admin/policies", body), 400, field)
+def test_malformed_policies_are_400_and_name_the_field(shared_daemon, body, field):
+    error_of(shared_daemon.post("/admin/policies", body), 400, field)
 
 
 def test_capacity_reaches_a_million_millions(daemon):
@@ -237,15 +238,16 @@ def test_each_key_of_a_pattern_has_usage_of_its_own(daemon):
 
 @pytest.mark.parametrize("policy_type", ["TOKEN_BUCKET", "GCRA", "SLIDING_WINDOW", "SLIDING_WINDOW_COUNTER",
                                          "FIXED_WINDOW"])
-def test_a_change_keeps_the_usage(daemon, policy_type):
+def test_a_change_keeps_the_usage(shared_daemon, policy_type):
+    key = f"kept-{policy_type}"
     fields = {"type": policy_type, "windowSeconds": LONG}
-    add_policy(daemon, "a", capacity=10, **fields)
-    check(daemon, "a", 4)
+    add_policy(shared_daemon, key, capacity=10, **fields)
+    check(shared_daemon, key, 4)
     for capacity, left in ((20, 16), (3, 0), (10, 6)):
-        put_policy(daemon, "a", capacity=capacity, **fields)
-        assert remaining(daemon, "a") == left
-    put_policy(daemon, "a", capacity=3, **fields)
-    assert check(daemon, "a").status == 429
+        put_policy(shared_daemon, key, capacity=capacity, **fields)
+        assert remaining(shared_daemon, key) == left
+    put_policy(shared_daemon, key, capacity=3, **fields)
+    assert check(shared_daemon, key).status == 429
 
 
 def test_another_type_starts_fresh(daemon):
@@ -285,9 +287,9 @@ def test_lists_are_paged_with_link(daemon):
         add_policy(daemon, key)
         check(daemon, key)
     by_two = pages(daemon, "/admin/policies?limit=2", lambda body: [p["policyKey"] for p in body])
-    assert [len(page) for page in by_two] == [2, 2, 1] and sum(by_two, []) == keys
+    assert [len(page) for page in by_two] == [2, 2, 1] and list(itertools.chain(*by_two)) == keys
     by_two = pages(daemon, "/admin/metrics?limit=2", lambda body: [k["key"] for k in body["keys"]])
-    assert [len(page) for page in by_two] == [2, 2, 1] and sum(by_two, []) == keys
+    assert [len(page) for page in by_two] == [2, 2, 1] and list(itertools.chain(*by_two)) == keys
     assert pages(daemon, "/admin/policies?limit=5", len) == [5]
     for limit in ("0", "1001", "x"):
         error_of(daemon.get(f"/admin/policies?limit={limit}"), 400, "limit")
@@ -410,7 +412,7 @@ def test_all_or_none_holds_under_contention(daemon):
         add_policy(daemon, key, capacity=1000)
     add_policy(daemon, "scarce", capacity=150)
     pairs = (["a", "b", "scarce"], ["scarce", "c", "a"], ["b", "c"], ["c", "scarce"])
-    admitted = {key: 0 for key in ("a", "b", "c", "scarce")}
+    admitted = dict.fromkeys(("a", "b", "c", "scarce"), 0)
 
     def client(i):
         connection = http.client.HTTPConnection(daemon.address, daemon.port, timeout=30)

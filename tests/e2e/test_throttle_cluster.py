@@ -10,7 +10,7 @@ from engine_load import Clients, admitted
 from throttle_calls import FIXED, add_policy, check
 
 sys.path.insert(0, str(ROOT / "tools"))
-import testserver  # noqa: E402
+import testserver
 
 CAPACITY = 1_500
 

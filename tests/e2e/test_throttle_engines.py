@@ -1,6 +1,7 @@
 """Throttle of several daemons on one real engine: Redis, Redis Cluster, MariaDB, PostgreSQL."""
 import contextlib
 import itertools
+import signal
 import sys
 import time
 
@@ -10,7 +11,7 @@ from engine_load import Clients, Proxy, admitted
 from throttle_calls import FIXED, add_policy, check, remaining
 
 sys.path.insert(0, str(ROOT / "tools"))
-import testserver  # noqa: E402
+import testserver
 
 RATE, CAPACITY, SECONDS = 100, 50, 6
 LIMIT = 3_000  # some seconds of what twenty clients ask for
@@ -53,16 +54,22 @@ def engine(request):
 
 @pytest.fixture
 def start_node(engine, start_daemon, penstock, tmp_path):
-    """start_node(port=None, **env): a daemon on the engine, whose schema is made before the first."""
+    """start_node(port=None, **env): a daemon on the engine, whose schema is made before the first. At the end of the test
+    each leaves in order: the nodes of the next test do not count those that were killed until they are forgotten."""
     if engine.name != "redis":
         migrated = penstock("migrate", env=engine.env())
         assert migrated.returncode == 0, migrated.stderr
-    numbers = itertools.count(1)
+    started = []
 
     def start(*args, port=None, **env):
-        return start_daemon(*args, env={**engine.env(port), **env}, data_dir=tmp_path / f"node{next(numbers)}")
+        started.append(start_daemon(*args, env={**engine.env(port), **env}, data_dir=tmp_path / f"node{len(started)}"))
+        return started[-1]
 
-    return start
+    yield start
+    for node in started:
+        node.process.send_signal(signal.SIGTERM)
+    for node in started:
+        node.stop()
 
 
 @pytest.fixture
@@ -120,10 +127,11 @@ def shares_used(nodes, keys):
 
 
 def test_two_nodes_admit_what_the_policy_allows(start_node, key):
-    nodes = [start_node(**PATIENT), start_node(**PATIENT)]
+    nodes = [start_node(**PATIENT)]
     keys = [f"{key}-{i}" for i in range(4)]
     for each in keys:
         add_policy(nodes[0], each, type="TOKEN_BUCKET", capacity=CAPACITY, refillRate=RATE)
+    nodes.append(start_node(**PATIENT))  # finds them when it starts
     await_same_policies(nodes, keys[-1])
     # The clients share their cores with the engine and both nodes: while those are busy with something else, some
     # tokens find nobody who wants them. What is not used has to be used in another run.
@@ -131,12 +139,12 @@ def test_two_nodes_admit_what_the_policy_allows(start_node, key):
 
 
 def test_policies_say_what_happens_without_the_engine(start_node, engine, key):
-    nodes = [start_node(**PATIENT), start_node(**PATIENT)]
+    nodes = [start_node(**PATIENT)]
     for rule in ("deny", "allow", "local"):
         add_policy(nodes[0], f"{rule}:{key}", capacity=10, onStoreFailure=rule, **FIXED)
+    nodes.append(start_node(**PATIENT))
     await_same_policies(nodes, f"local:{key}")
     for node in nodes:
-        # Those of the test before, which were killed, are forgotten after ten seconds.
         wait_until(lambda node=node: node.metric("penstock_nodes_alive") == 2, 40)
     assert check(nodes[0], f"local:{key}", 3).status == 200
     engine.server.kill()
@@ -192,8 +200,9 @@ def test_no_decision_takes_longer_than_the_deadline(start_node, proxy, key, trou
 def test_a_restart_under_load_loses_little(start_node, engine, key):
     """The engine is killed and started again under load. With deny nothing passes meanwhile, so all that is admitted
     beyond the limit is what the engine forgot."""
-    nodes = [start_node(**PATIENT), start_node(**PATIENT)]
+    nodes = [start_node(**PATIENT)]
     add_policy(nodes[0], key, capacity=LIMIT, onStoreFailure="deny", **FIXED)
+    nodes.append(start_node(**PATIENT))
     await_same_policies(nodes, key)
     clients = Clients(nodes, [key], 20, pause=0.02)
     clients.start()

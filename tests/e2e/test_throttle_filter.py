@@ -1,5 +1,4 @@
 """The throttle filter as a proxy calls it, against the real daemon."""
-import json
 
 from throttle_calls import add_policy, error_of, remaining
 

@@ -12,7 +12,6 @@ import termios
 import time
 
 import pytest
-
 from conftest import ROOT, binary, clean_environment, put_log_type
 
 ENTER, LEAVE = b"\x1b[?1049h", b"\x1b[?1049l"

@@ -67,7 +67,8 @@ class Tree:
         return git(self.folder, "rev-parse", "HEAD")[:7]
 
     def said(self):
-        subprocess.run(["cmake", f"-DSOURCE={self.folder}", f"-DOUTPUT={self.output}", "-P", ROOT / "cmake" / "BuildCommit.cmake"],
+        subprocess.run(["cmake", f"-DSOURCE={self.folder}", f"-DOUTPUT={self.output}",
+                        "-P", ROOT / "cmake" / "BuildCommit.cmake"],
                        check=True, env={**os.environ, "HOME": str(self.folder.parent)})
         return re.search(r'return "(.*)"', self.output.read_text()).group(1)
 

@@ -3,7 +3,6 @@
 import threading
 
 import pytest
-
 from testserver import cache, ports
 
 

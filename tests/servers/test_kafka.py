@@ -3,7 +3,6 @@
 import subprocess
 
 import pytest
-
 from testserver.process import Unavailable, require
 
 from .conftest import processes_in

@@ -1,7 +1,6 @@
 """MariaDB answers its client, keeps committed rows over restart and crash, and leaves nothing."""
 
 import pytest
-
 from testserver import MariaDb
 
 from .conftest import assert_gone, processes_in

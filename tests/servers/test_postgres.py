@@ -3,7 +3,6 @@
 import threading
 
 import pytest
-
 from testserver import CallFailed, Postgres
 
 from .conftest import assert_gone, processes_in

@@ -1,7 +1,6 @@
 """Redis answers redis-cli, alone and as a cluster, and keeps its data over restart and crash."""
 
 import pytest
-
 from testserver import Redis, RedisCluster
 
 from .conftest import assert_gone, processes_in

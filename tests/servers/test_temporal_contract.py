@@ -6,7 +6,6 @@ import re
 import tarfile
 
 import pytest
-
 from testserver import cache
 from testserver.process import StartFailed, Unavailable, require, run
 

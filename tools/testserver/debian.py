@@ -113,7 +113,7 @@ class Machine:
         system = subprocess.Popen(
             self.command(*unshare, env={"container": "penstock-test"}), stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            preexec_fn=lambda: (self._group / "cgroup.procs").write_text("0"))
+            preexec_fn=lambda: (self._group / "cgroup.procs").write_text("0"))  # noqa: PLW1509  (only this thread forks)
         wait_until(lambda: descendant(system.pid, "systemd") or system.poll() is not None, BOOT_SECONDS, "systemd")
         if system.poll() is not None:
             raise Unavailable("systemd cannot be started in namespaces here")

@@ -44,7 +44,7 @@ def start(spec):
     with open(spec["log"], "ab") as log:
         return subprocess.Popen(spec["command"], cwd=spec["cwd"], stdin=subprocess.DEVNULL,
                                 stdout=log, stderr=log,
-                                preexec_fn=die_with_guardian, **identity)
+                                preexec_fn=die_with_guardian, **identity)  # noqa: PLW1509  (a guardian has one thread)
 
 
 def exited(child_fd, seconds):

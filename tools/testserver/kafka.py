@@ -1,14 +1,17 @@
 """Kafka 3.9.1: one broker that is its own controller (KRaft), from the jars of Maven Central."""
 
+import hashlib
+import os
 import struct
 from pathlib import Path
 
-from . import maven
+from . import cache, maven, template
 from .process import run
 from .server import Server, exchange
 
 POM = Path(__file__).with_name("kafka") / "pom.xml"
 CLUSTER_ID = "cGVuc3RvY2stdGVzdC0wMQ"  # any 16 bytes in base64
+ARCHIVE = "classes.jsa"
 METADATA_KEY, METADATA_VERSION = 3, 1
 
 LOGGING = """\
@@ -50,6 +53,7 @@ class Kafka(Server):
         super().__init__()
         self._controller_port = self.reserve_port()
         self._settings = settings or {}
+        self._record = None
         self.tls_port = self.reserve_port() if tls else None
         if tls:
             self._settings = {**_tls_settings(self, tls), **self._settings}
@@ -61,26 +65,43 @@ class Kafka(Server):
     def check_installed(self):
         self._java = maven.java()
         self._jars = jars()
+        self._archive = self._record or self._loaded_classes()
 
     def prepare(self):
         if self._properties.exists():
             return
         (self.dir / "log4j.properties").write_text(LOGGING)
-        lines = PROPERTIES.format(host=self.host, port=self.port, data=self.dir / "data",
-                                  controller_port=self._controller_port)
+        template.unpack("kafka", self._jars, self._format, self.dir / "data")
+        self._write_properties(self._properties, self.dir / "data")
+
+    def _write_properties(self, file, data):
+        lines = PROPERTIES.format(host=self.host, port=self.port, data=data, controller_port=self._controller_port)
         lines += "".join(f"{name}={value}\n" for name, value in self._settings.items())
-        self._properties.write_text(lines)
-        run([*self._jvm(), "kafka.tools.StorageTool", "format", "-t", CLUSTER_ID,
-             "-c", self._properties], seconds=60, what="kafka storage format", cwd=self.dir)
+        file.write_text(lines)
+
+    def _format(self, data):
+        file = data.parent / "server.properties"
+        self._write_properties(file, data)
+        run([*self._jvm(), "kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", file],
+            seconds=60, what="kafka storage format", cwd=data.parent)
 
     def _jvm(self):
         # One core's worth of compiler and collector: tests start often and run briefly.
         return [self._java, "-Xms128m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
                 f"-Dlog4j.configuration=file:{self.dir / 'log4j.properties'}",
-                "-cp", f"{self._jars}/*"]
+                "-cp", ":".join(map(str, sorted(self._jars.glob("*.jar"))))]
 
     def command(self):
-        return [*self._jvm(), "kafka.Kafka", self._properties]
+        option = "ArchiveClassesAtExit" if self._record else "SharedArchiveFile"
+        return [*self._jvm(), f"-XX:{option}={self._archive}", "kafka.Kafka", self._properties]
+
+    def _loaded_classes(self):
+        """The classes of a broker as Java has them in memory after a start: read from this file, a start takes half the
+        time. Java ignores a file that is not there or does not fit."""
+        state = os.stat(self._java)
+        version = f"{self._jars} {self._java} {state.st_size} {state.st_mtime_ns}"
+        key = f"kafka-classes-{hashlib.sha256(version.encode()).hexdigest()[:12]}"
+        return cache.provide(key, _record_classes) / ARCHIVE
 
     def ready(self):
         # Metadata without topics; a broker that does not serve yet is missing in its own answer.
@@ -101,6 +122,13 @@ class Kafka(Server):
 
     def info(self):
         return {**super().info(), "bootstrap": self.bootstrap}
+
+
+def _record_classes(folder):
+    recorder = Kafka()
+    recorder._record = folder / ARCHIVE
+    with recorder:
+        recorder.stop()  # in order: Java writes the file at its end
 
 
 def _tls_settings(server, folder):

@@ -1,5 +1,6 @@
 """MariaDB 10.11."""
 
+from . import template
 from .process import call, require, run
 from .server import Server, exchange
 
@@ -36,15 +37,18 @@ class MariaDb(Server):
     def prepare(self):
         if self.data.exists():
             return
-        run([self._install, "--no-defaults", f"--datadir={self.data}", "--skip-test-db",
-             "--skip-name-resolve", "--auth-root-authentication-method=normal",
-             "--innodb-log-file-size=32M"],
-            seconds=120, what="mariadb-install-db", user=self.user, cwd=self.dir)
+        template.unpack("mariadb", self._server, self._install_db, self.data, self.user)
         # Run at each start before the first connection is accepted.
         (self.dir / "init.sql").write_text(
             f"CREATE DATABASE IF NOT EXISTS {DATABASE};\n"
             f"CREATE USER IF NOT EXISTS '{USER}'@'%' IDENTIFIED BY '{PASSWORD}';\n"
             f"GRANT ALL ON *.* TO '{USER}'@'%' WITH GRANT OPTION;\n")
+
+    def _install_db(self, data):
+        run([self._install, "--no-defaults", f"--datadir={data}", "--skip-test-db",
+             "--skip-name-resolve", "--auth-root-authentication-method=normal",
+             "--innodb-log-file-size=32M"],
+            seconds=120, what="mariadb-install-db", user=self.user, cwd=data.parent)
 
     def command(self):
         options = [f"--{name}={value}" for name, value in self._settings.items()]

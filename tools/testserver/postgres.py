@@ -4,6 +4,7 @@ import ctypes
 import signal
 from pathlib import Path
 
+from . import template
 from .process import call, require, run
 from .server import Server
 
@@ -44,8 +45,11 @@ class Postgres(Server):
     def prepare(self):
         if self.data.exists():
             return
+        template.unpack("postgres", BIN / "initdb", self._initdb, self.data, self.user)
+
+    def _initdb(self, data):
         # --no-sync: only the new, empty cluster is written lazily; later commits follow `fsync`.
-        run([BIN / "initdb", "--pgdata", self.data, "--username", "postgres", "--auth", "trust",
+        run([BIN / "initdb", "--pgdata", data, "--username", "postgres", "--auth", "trust",
              "--encoding", "UTF8", "--locale", "C.UTF-8", "--no-sync", "--no-instructions"],
             seconds=120, what="initdb", user=self.user)
 

@@ -1,11 +1,9 @@
 """Redis 7: one node, or a cluster of three masters with or without replicas."""
 
 import shutil
-import tempfile
-from pathlib import Path
 
 from .process import call, require, wait_until
-from .server import Server, exchange
+from .server import Server, exchange, make_folder
 
 MASTERS = 3
 CLUSTER_SECONDS = 60
@@ -67,7 +65,7 @@ class RedisCluster:
         return self
 
     def _make_nodes(self):
-        self.dir = Path(tempfile.mkdtemp(prefix="penstock-redis-cluster-"))
+        self.dir = make_folder("penstock-redis-cluster-")
         for _ in range(MASTERS * (1 + self._replicas)):
             node = Redis(folder=self.dir)
             node._settings.update({

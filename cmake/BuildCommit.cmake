@@ -6,10 +6,10 @@
 # Run as a script it is the question itself: cmake -DSOURCE=… -DOUTPUT=… -P BuildCommit.cmake
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   function(penstock_build_commit room)
-    set(output ${CMAKE_BINARY_DIR}/generated/build_commit.cc)
+    set(output ${PROJECT_BINARY_DIR}/generated/build_commit.cc)
     add_custom_target(
       penstock_build_commit
-      COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR} -DOUTPUT=${output} -P
+      COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DOUTPUT=${output} -P
               ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
       BYPRODUCTS ${output}
       COMMENT "Commit"

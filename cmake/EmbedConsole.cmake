@@ -2,9 +2,9 @@
 # daemon, and need neither npm nor the network for it.
 # Usage, after penstock_room(ROOM …): penstock_embed_console(ROOM)
 function(penstock_embed_console room)
-  set(output ${CMAKE_BINARY_DIR}/generated/console_files.cc)
-  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/generated)
-  set(page ${CMAKE_SOURCE_DIR}/build/ui)
+  set(output ${PROJECT_BINARY_DIR}/generated/console_files.cc)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/generated)
+  set(page ${PROJECT_SOURCE_DIR}/build/ui)
   if(PENSTOCK_SANITIZE OR PENSTOCK_FUZZERS)
     set(page --none)
   endif()
@@ -12,7 +12,7 @@ function(penstock_embed_console room)
   # up for it once npm is there.
   add_custom_target(
     console_files
-    COMMAND /usr/bin/python3 ${CMAKE_SOURCE_DIR}/tools/embed_console.py ${output} ${page}
+    COMMAND /usr/bin/python3 ${PROJECT_SOURCE_DIR}/tools/embed_console.py ${output} ${page}
     BYPRODUCTS ${output}
     COMMENT "Console"
     VERBATIM)

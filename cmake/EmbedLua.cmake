@@ -3,15 +3,15 @@
 function(penstock_embed_lua path)
   string(REPLACE "/" "_" name ${path})
   string(REPLACE "/" "::" namespace ${path})
-  set(folder ${CMAKE_SOURCE_DIR}/src/${path}/lua)
-  set(output ${CMAKE_BINARY_DIR}/generated/${name}_lua.cc)
-  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/generated)
+  set(folder ${PROJECT_SOURCE_DIR}/src/${path}/lua)
+  set(output ${PROJECT_BINARY_DIR}/generated/${name}_lua.cc)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/generated)
   file(GLOB files CONFIGURE_DEPENDS ${folder}/*.lua)
   add_custom_command(
     OUTPUT ${output}
-    COMMAND /usr/bin/python3 ${CMAKE_SOURCE_DIR}/tools/embed_lua.py ${output} ${path}/script.h
+    COMMAND /usr/bin/python3 ${PROJECT_SOURCE_DIR}/tools/embed_lua.py ${output} ${path}/script.h
             penstock::${namespace} ${folder}
-    DEPENDS ${files} ${CMAKE_SOURCE_DIR}/tools/embed_lua.py ${CMAKE_SOURCE_DIR}/tools/embed_sql.py
+    DEPENDS ${files} ${PROJECT_SOURCE_DIR}/tools/embed_lua.py ${PROJECT_SOURCE_DIR}/tools/embed_sql.py
     VERBATIM)
   target_sources(penstock_${name} PRIVATE ${output})
 endfunction()

@@ -8,7 +8,7 @@ function(penstock_daemon target)
   set(count 0)
   set(sources "")
   foreach(extension ${DAEMON_EXTENSIONS})
-    get_filename_component(source ${extension} ABSOLUTE BASE_DIR ${CMAKE_SOURCE_DIR})
+    get_filename_component(source ${extension} ABSOLUTE BASE_DIR ${PROJECT_SOURCE_DIR})
     get_filename_component(stem ${source} NAME_WE)
     if(NOT EXISTS ${source})
       message(FATAL_ERROR "PENSTOCK_EXTENSIONS: there is no file ${source}")
@@ -21,7 +21,7 @@ function(penstock_daemon target)
     string(APPEND calls "      penstock::extensions::${stem}(),\n")
     math(EXPR count "${count} + 1")
   endforeach()
-  set(list ${CMAKE_BINARY_DIR}/generated/${target}_extensions.cc)
+  set(list ${PROJECT_BINARY_DIR}/generated/${target}_extensions.cc)
   file(CONFIGURE OUTPUT ${list} @ONLY CONTENT [=[
 // Written by cmake/PenstockDaemon.cmake.
 #include "app/extensions.h"
@@ -43,4 +43,9 @@ std::span<const sink::SinkExtension> extensions() {
 ]=])
   add_executable(${target} src/app/main.cc ${list} ${sources})
   target_link_libraries(${target} PRIVATE penstock_app)
+  penstock_split_symbols(${target})
+  # The suites that run under sanitizers start no daemon.
+  if(PENSTOCK_SANITIZE)
+    set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
 endfunction()

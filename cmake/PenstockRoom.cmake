@@ -2,40 +2,15 @@
 # the room's unit tests, `x_conformance.cc` to its conformance tests.
 set(PENSTOCK_ROOMS "" CACHE INTERNAL "rooms declared so far")
 
-add_library(penstock_options INTERFACE)
-target_include_directories(penstock_options INTERFACE ${CMAKE_SOURCE_DIR}/src
-                                                      ${CMAKE_SOURCE_DIR}/include)
-target_compile_options(
-  penstock_options
-  INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
-            -Wno-missing-field-initializers -Wnon-virtual-dtor -Woverloaded-virtual -Werror -fno-omit-frame-pointer)
-if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  # GCC 12 warns of impossible overlaps inside std::string (its bug 105651).
-  target_compile_options(penstock_options INTERFACE -Wno-restrict)
-endif()
-if(PENSTOCK_SANITIZE)
-  # These four ask at every use of a pointer, which takes GCC as long as all the rest; what they
-  # would find, the address sanitizer finds too.
-  target_compile_options(
-    penstock_options
-    INTERFACE -fsanitize=${PENSTOCK_SANITIZE} -fno-sanitize=null,alignment,object-size,vptr
-              -fno-sanitize-recover=all)
-  target_link_options(penstock_options INTERFACE -fsanitize=${PENSTOCK_SANITIZE})
-endif()
-# Boost and friends are not ours to warn about; Debian installs them in system folders, which the
-# compiler already treats so.
-
-# Under a sanitizer, code compiles up to twice as fast without optimization.
+# Code compiles up to twice as fast without optimization.
 function(penstock_compile_quickly target)
-  if(PENSTOCK_SANITIZE)
-    target_compile_options(${target} PRIVATE -O0)
-  endif()
+  target_compile_options(${target} PRIVATE -O0)
 endfunction()
 
 function(penstock_room path)
   cmake_parse_arguments(ROOM "" "" "LINK;EXCEPT" ${ARGN})
   string(REPLACE "/" "_" name ${path})
-  file(GLOB_RECURSE files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${path}/*.cc)
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${path}/*.cc)
   foreach(except ${ROOM_EXCEPT})
     list(FILTER files EXCLUDE REGEX "/src/${path}/${except}")
   endforeach()
@@ -45,10 +20,11 @@ function(penstock_room path)
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   list(FILTER conformance INCLUDE REGEX "_conformance\\.cc$")
   if(files)
-    add_library(penstock_${name} STATIC ${files})
+    penstock_group(groups ${name} ${files})
+    add_library(penstock_${name} STATIC ${groups})
     target_link_libraries(penstock_${name} PUBLIC penstock_options ${ROOM_LINK})
-    # What tests call in long loops stays optimized.
-    if(NOT path MATCHES "^(base|core|runtime|wire|store/memory)$")
+    # Under a sanitizer, only what tests call in long loops is optimized.
+    if(PENSTOCK_SANITIZE AND NOT path MATCHES "^(base|core|runtime|wire|store/memory)$")
       penstock_compile_quickly(penstock_${name})
     endif()
   else()
@@ -60,16 +36,37 @@ function(penstock_room path)
   set(PENSTOCK_ROOMS "${PENSTOCK_ROOMS};${name}" CACHE INTERNAL "")
 endfunction()
 
-# A GoogleTest program as one ctest entry, its cases written to reports/ for tools/test_summary.
+# Programs that mostly wait, for timers and servers, run in parts beside each other.
+set(PENSTOCK_PARTS_front_test 2)
+set(PENSTOCK_PARTS_kafka_test 4)
+set(PENSTOCK_PARTS_service_test 2)
+set(PENSTOCK_PARTS_store_embedded_test 3)
+set(PENSTOCK_PARTS_store_embedded_conformance 2)
+set(PENSTOCK_PARTS_store_postgres_conformance 4)
+
+# A GoogleTest program as one ctest entry, or as one for each part; its cases go to reports/ for tools/run_tests.
 function(penstock_gtest name label room)
-  add_executable(${name} ${ARGN})
+  penstock_group(groups ${name} ${ARGN})
+  add_executable(${name} ${groups})
   target_link_libraries(${name} PRIVATE penstock_${room} GTest::gmock GTest::gtest_main)
   penstock_compile_quickly(${name})
-  add_test(NAME ${name}
-           COMMAND ${name} --gtest_brief=1
-                   --gtest_output=xml:${CMAKE_BINARY_DIR}/reports/${name}.xml)
-  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 1500 WORKING_DIRECTORY
-                                          ${CMAKE_SOURCE_DIR})
+  set(parts 1)
+  if(PENSTOCK_PARTS_${name})
+    set(parts ${PENSTOCK_PARTS_${name}})
+  endif()
+  foreach(part RANGE 1 ${parts})
+    set(entry ${name})
+    if(parts GREATER 1)
+      set(entry ${name}_${part})
+    endif()
+    math(EXPR index "${part} - 1")
+    add_test(NAME ${entry} COMMAND ${name} --gtest_brief=1
+                                   --gtest_output=xml:${PROJECT_BINARY_DIR}/reports/${entry}.xml)
+    set_tests_properties(
+      ${entry}
+      PROPERTIES LABELS ${label} TIMEOUT 900 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} ENVIRONMENT
+                 "GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${index}")
+  endforeach()
 endfunction()
 
 function(penstock_tests)
@@ -85,65 +82,25 @@ endfunction()
 
 # Script checks and the pytest suites: Debian's python3, so that its python3-* packages are found.
 function(penstock_script_tests)
-  add_test(NAME layer_check COMMAND /usr/bin/python3 ${CMAKE_SOURCE_DIR}/tools/layer_check.py)
-  set_tests_properties(layer_check PROPERTIES LABELS unit WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-  # Load and timing of most would disturb each other; these mostly wait, for servers and for people's patience.
-  set(beside_others
-      test_cli
-      test_cli_calls
-      test_cli_commands
-      test_cli_completion
-      test_config
-      test_console
-      test_container
-      test_crash
-      test_demo
-      test_dispatch
-      test_docs
-      test_docs_names
-      test_doctor
-      test_doctor_servers
-      test_examples
-      test_gateway
-      test_gateway_cache
-      test_gateway_input
-      test_gateway_properties
-      test_helm
-      test_kafka_intake
-      test_kafka_sink
-      test_library
-      test_mariadb
-      test_nginx
-      test_openapi
-      test_openapi_fuzz
-      test_package
-      test_payment_worker
-      test_payments
-      test_payments_guide
-      test_payments_import
-      test_payments_temporal
-      test_prometheus
-      test_slot_life
-      test_smpp
-      test_temporal
-      test_throttle_filter
-      test_tls
-      test_top
-      test_usage_export
-      test_version)
-  foreach(suite e2e servers chaos)
-    file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${suite}/test_*.py)
+  add_test(NAME layer_check COMMAND /usr/bin/python3 ${PROJECT_SOURCE_DIR}/tools/layer_check.py)
+  set_tests_properties(layer_check PROPERTIES LABELS unit WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  add_test(NAME lint COMMAND ${PROJECT_SOURCE_DIR}/tools/lint --quick)
+  set_tests_properties(lint PROPERTIES LABELS lint TIMEOUT 600 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  # These judge what the machine can do at its full speed.
+  set(alone test_load test_throttle_memory)
+  foreach(suite e2e servers)
+    file(GLOB scripts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${suite}/test_*.py)
     foreach(script ${scripts})
       get_filename_component(stem ${script} NAME_WE)
       set(name ${suite}_${stem})
       add_test(NAME ${name}
                COMMAND /usr/bin/python3 -m pytest -q -rs -p no:cacheprovider
-                       --junitxml=${CMAKE_BINARY_DIR}/reports/${name}.xml ${script})
+                       --junitxml=${PROJECT_BINARY_DIR}/reports/${name}.xml ${script})
       set_tests_properties(
         ${name}
-        PROPERTIES LABELS ${suite} TIMEOUT 1500 WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} ENVIRONMENT
-                   "PENSTOCK_BUILD=${CMAKE_BINARY_DIR};PYTHONDONTWRITEBYTECODE=1")
-      if(NOT suite STREQUAL servers AND NOT stem IN_LIST beside_others)
+        PROPERTIES LABELS ${suite} TIMEOUT 1500 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} ENVIRONMENT
+                   "PENSTOCK_BUILD=${PROJECT_BINARY_DIR};PYTHONDONTWRITEBYTECODE=1")
+      if(stem IN_LIST alone)
         set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
       endif()
     endforeach()

@@ -1,13 +1,16 @@
 #!/bin/sh
-# Runs every built fuzz target for SECONDS, from its seeds, and prints one line for each:
-#   fuzz/run.sh SECONDS [BUILD_FOLDER]
+# Runs every built fuzz target, or the ones named, for SECONDS, from its seeds, and prints one line for each:
+#   fuzz/run.sh SECONDS [BUILD_FOLDER [TARGET...]]
 # Exit 1 when a target found something (the input and the log stay in BUILD_FOLDER/findings), 2 when
 # there was nothing to run.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-seconds=${1:?usage: fuzz/run.sh SECONDS [BUILD_FOLDER]}
-build=${2:-${PENSTOCK_BUILD:-$here/../build/fuzz}}
+seconds=${1:?usage: fuzz/run.sh SECONDS [BUILD_FOLDER [TARGET...]]}
+build=${2:-${PENSTOCK_BUILD:-$here/../build/asan}}
+shift
+[ $# -eq 0 ] || shift
+[ $# -gt 0 ] || set -- "$build"/fuzz_*
 findings=$build/findings
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -17,7 +20,8 @@ stat() { sed -n "s/^stat::$1: *//p" "$log"; }
 
 ran=0
 failed=0
-for target in "$build"/fuzz_*; do
+for target in "$@"; do
+  target=$build/$(basename "$target")
   if [ ! -f "$target" ] || [ ! -x "$target" ]; then continue; fi
   name=$(basename "$target")
   seeds=$here/corpus/${name#fuzz_}

@@ -243,7 +243,8 @@ class Page:
 
     def command(self, method: str, path: str, given: dict, media: str, value) -> str:
         query = []
-        words = ["curl"] + ([] if method in ("get", "post") and (method == "get" or value is not None) else [f"-X {method.upper()}"])
+        curl_knows = method == "get" or (method == "post" and value is not None)
+        words = ["curl"] + ([] if curl_knows else [f"-X {method.upper()}"])
         for (kind, name), each in given.items():
             if kind == "path":
                 path = path.replace("{" + name + "}", escape(each))
@@ -283,7 +284,8 @@ class Page:
             yield tag, found
 
     def contents(self) -> str:
-        out = '<ul><li><a href="#introduction"><span></span>Introduction</a></li><li><a href="#errors"><span></span>Errors</a></li></ul>'
+        out = ('<ul><li><a href="#introduction"><span></span>Introduction</a></li>'
+               '<li><a href="#errors"><span></span>Errors</a></li></ul>')
         for tag, found in self.by_tag():
             entries = "".join(f'<li><a href="#{each["operationId"]}"><span class="method {method}">{method.upper()}</span>'
                               f"<span>{inline(each['summary'])}</span></a></li>" for method, _, each in found)
@@ -307,7 +309,8 @@ class Page:
                 detail = "; ".join(filter(None, [self.kind(schema), self.bounds(schema)]))
                 pattern = f"<br><code>{text(schema['pattern'])}</code>" if "pattern" in schema else ""
                 inner = f'<p class="quiet">{detail}{pattern}</p>'
-            out += f'<section class="schema" id="schema-{name}"><h3><a class="anchor" href="#schema-{name}">{name}</a></h3>{said}{inner}</section>'
+            out += (f'<section class="schema" id="schema-{name}"><h3><a class="anchor" href="#schema-{name}">{name}</a></h3>'
+                    f'{said}{inner}</section>')
         return f'<section id="schemas"><h2>Schemas</h2>{out}</section>'
 
     def render(self) -> str:

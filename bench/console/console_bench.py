@@ -99,12 +99,14 @@ def main():
             with Viewers(daemon.url, VIEWERS) as viewers:
                 watched.append(idle_share(pid))
                 share, rate = load_share(daemon)
-                print(f"  {sum(viewers.read) / VIEWERS / 1024:.0f} KiB for each viewer; sampling {share * 100:.3f} % of a core at "
+                print(f"  {sum(viewers.read) / VIEWERS / 1024:.0f} KiB for each viewer; sampling "
+                      f"{share * 100:.3f} % of a core at "
                       f"{rate:,.0f} checks/s")
             sampling.append(share)
             rates.append(rate)
     writing = statistics.median(watched) - statistics.median(alone)
-    print(f"writing to {VIEWERS} viewers: {writing * 100:.3f} % of a core (idle daemon: {statistics.median(alone) * 100:.3f} % without, "
+    print(f"writing to {VIEWERS} viewers: {writing * 100:.3f} % of a core "
+          f"(idle daemon: {statistics.median(alone) * 100:.3f} % without, "
           f"{statistics.median(watched) * 100:.3f} % with them)")
     total = max(writing, 0) + statistics.median(sampling)
     print(f"the stream with {VIEWERS} viewers at {statistics.median(rates):,.0f} checks/s: {total * 100:.3f} % of a core")

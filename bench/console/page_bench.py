@@ -1,8 +1,9 @@
 """What opening the console costs: the bytes of its first paint, and the daemon's time for a day of the timeline.
 
 A first paint is `/`, the files it names and what the overview asks for, as a browser that takes brotli gets them, and the
-history that the live stream begins with: that of an hour, reckoned from the length of a row. The timeline is a day of windows of 4 s, all 21,600 of them in use, asked
-for over one connection. Its time is the longer of two: what the client waits, and what the daemon's threads spend.
+history that the live stream begins with: that of an hour, reckoned from the length of a row. The timeline is a day of
+windows of 4 s, all 21,600 of them in use, asked for over one connection. Its time is the longer of two:
+what the client waits, and what the daemon's threads spend.
 
 Usage: page_bench.py BUILD_DIR
 """
@@ -30,7 +31,7 @@ BATCH = 10_000
 ROUNDS = 21
 HISTORY_ROWS = 180 + (3600 - 180) // 10  # three minutes second by second, the rest of the hour at every tenth
 ASKED = ["/admin/status", "/admin/routes", "/admin/dispatch/types?limit=1000"]  # by the overview, as it opens
-DAY = datetime.datetime(2200, 1, 1, tzinfo=datetime.timezone.utc)
+DAY = datetime.datetime(2200, 1, 1, tzinfo=datetime.UTC)
 
 
 class Client:
@@ -103,7 +104,8 @@ def main():
         wait, spent, size = open_timeline(client, daemon.process.pid)
         paint = first_paint(client)
     print(f"first paint: {paint:,} bytes")
-    print(f"a day of {WINDOWS:,} windows: {wait * 1e3:.1f} ms until all {size:,} bytes are there, {spent * 1e3:.1f} ms of CPU in the daemon")
+    print(f"a day of {WINDOWS:,} windows: {wait * 1e3:.1f} ms until all {size:,} bytes are there, "
+          f"{spent * 1e3:.1f} ms of CPU in the daemon")
     print_ratio("console.first_paint", PAINT_MAX / paint, 1)
     print_ratio("console.timeline_day", OPEN_MAX / max(wait, spent), 1)
 

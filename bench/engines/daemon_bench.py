@@ -3,9 +3,9 @@
 - Rate: POST /api/v1/throttle/check by 64 connections on 1,000 keys and on one. For Redis also CL.THROTTLE by 64 Redis
   clients without a pipeline (penstock bench), and the peer: redis-benchmark calling the daemon's own script for one check at a
   time, 64 clients, no pipeline, in turns.
-- Latency: the same call in an open loop at 5,000 a second, on 1,000 keys and on one. What the engine adds is read off the daemon's own
-  histogram (throttlex_latency_ms, from the question to the answer): on the embedded store it is some microseconds, while
-  what the client sees is mostly the client, which shares the cores.
+- Latency: the same call in an open loop at 5,000 a second, on 1,000 keys and on one. What the engine adds is read off the
+  daemon's own histogram (throttlex_latency_ms, from the question to the answer): on the embedded store it is some
+  microseconds, while what the client sees is mostly the client, which shares the cores.
 
 Usage: daemon_bench.py BUILD_DIR [ENGINE...]
 """

@@ -45,7 +45,7 @@ def peak_kib(process):
     peak = 0
     while process.poll() is None:
         try:
-            found = re.search(r"VmHWM:\s+(\d+)", open(f"/proc/{process.pid}/status").read())
+            found = re.search(r"VmHWM:\s+(\d+)", pathlib.Path(f"/proc/{process.pid}/status").read_text())
         except OSError:
             break
         peak = int(found.group(1)) if found else peak

@@ -71,7 +71,7 @@ def compare(title, name, peer_name, ours_run, peer_run):
             rates[who].append(figures.per_second)
             print(f"  {who:16s} {figures.per_second:>10,.0f}/s  p50 {figures.p50_us:,.0f} us  p99 {figures.p99_us:,.0f} us",
                   flush=True)
-    ratio = statistics.median(a / b for a, b in zip(rates["penstock bench"], rates[peer_name]))
+    ratio = statistics.median(a / b for a, b in zip(rates["penstock bench"], rates[peer_name], strict=True))
     print("  " + "; ".join(f"{who}: median {statistics.median(each):,.0f}/s" for who, each in rates.items()), flush=True)
     return (f"loadgen.{name}", ratio)
 

@@ -158,7 +158,7 @@ def main():
         print(f"{name}: median {statistics.median(each[name] for each in rounds):.0f} payments/s")
     limits = [max(each["bare1000"], each["bare4000"]) for each in rounds]
     print_ratio("payments.rest_vs_bare_insert",
-                statistics.median(each["rest"] / limit for each, limit in zip(rounds, limits)), 0.4)
+                statistics.median(each["rest"] / limit for each, limit in zip(rounds, limits, strict=True)), 0.4)
     print_ratio("payments.kafka_vs_rest", statistics.median(each["kafka"] / each["rest"] for each in rounds), 1.0)
 
 

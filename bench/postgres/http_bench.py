@@ -16,8 +16,8 @@ import urllib.request
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path[:0] = [str(ROOT / "bench" / "http"), str(ROOT / "tools")]
-from harness import Penstock, print_ratio, wrk  # noqa: E402
 import testserver  # noqa: E402
+from harness import Penstock, print_ratio, wrk  # noqa: E402
 
 CONNECTIONS = 64
 ROUNDS = 3

@@ -2,8 +2,8 @@
 against a bare loop of StartWorkflowExecution (bench_temporal) with as many under way at once, the same fields and the
 same payloads.
 
-Both go to one development server that keeps its state in memory, in rounds: it slows down as its history grows, so every round begins with the other of
-the two, and what stands is the median of the rounds' ratios. No worker runs; the workflows wait.
+Both go to one development server that keeps its state in memory, in rounds: it slows down as its history grows, so every
+round begins with the other of the two, and what stands is the median of the rounds' ratios. No worker runs; the workflows wait.
 
 Usage: temporal_bench.py BUILD_DIR [STARTS]
 """

@@ -29,7 +29,7 @@ Result<void> require_dispatch(const store::Backend& backend) {
   return fail(ErrorKind::invalid, "the " + backend.name + " store cannot hold items");
 }
 
-service::DispatchOptions options_of(const Config& config, std::uint64_t seed) {
+service::DispatchOptions dispatch_options(const Config& config, std::uint64_t seed) {
   const bool shared = config.dispatch.store == StoreChoice::postgres;
   // The embedded store has one writer; PostgreSQL works on as many batches as it has connections.
   const std::size_t writers = shared ? config.postgres.connections : 1;
@@ -108,7 +108,7 @@ Result<std::unique_ptr<DispatchPart>> DispatchPart::start(
     return std::unexpected(std::move(connected.error()));
   }
   auto service = service::DispatchService::start(
-      options_of(config, seed),
+      dispatch_options(config, seed),
       {.queue = *backend.queue,
        .leases = *backend.leases,
        .types = *backend.item_types,

@@ -22,7 +22,7 @@ constexpr Millis kProbePatience = Seconds{3};
 // message be published once more, under the same id.
 constexpr Millis kSettleTime = Seconds{2};
 
-service::GatewayOptions options_of(const Config& config, std::uint64_t seed) {
+service::GatewayOptions gateway_options(const Config& config, std::uint64_t seed) {
   // As dispatch: the embedded store has one writer.
   const bool shared = config.gateway.store == StoreChoice::postgres;
   return {.cost = config.gateway.cost,
@@ -122,7 +122,7 @@ Result<std::unique_ptr<GatewayPart>> GatewayPart::start(
         [gate = part->gate_.get()] { return gate->member().in_use() ? 1.0 : 0.0; });
   }
   part->service_.emplace(
-      options_of(config, seed),
+      gateway_options(config, seed),
       service::GatewayPorts{
           .quotas = *quotas,
           .queue = *backend.queue,

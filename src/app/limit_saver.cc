@@ -10,7 +10,7 @@ constexpr std::size_t kChunkKeys = 2'000;
 
 // A key that nobody asks for again is looked at once in a hundred intervals, at the default
 // maximum.
-constexpr std::size_t kSweepKeys = 20'000;
+constexpr std::size_t kLocalSweepKeys = 20'000;
 
 }  // namespace
 
@@ -58,7 +58,7 @@ void LimitSaver::stop() {
 
 void LimitSaver::tick() {
   save(store::memory::Collect::in_use);
-  limits_.sweep(kSweepKeys);
+  limits_.sweep(kLocalSweepKeys);
 }
 
 void LimitSaver::save(store::memory::Collect what) {

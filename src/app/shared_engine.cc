@@ -17,7 +17,7 @@ constexpr std::size_t kLocalKeysMax = 500'000;
 
 // One sweep looks at this many keys and takes some milliseconds of the engine's time; ten thousand
 // a second clean a million keys in less than two minutes.
-constexpr std::size_t kSweepKeys = 1'000;
+constexpr std::size_t kSharedSweepKeys = 1'000;
 constexpr Millis kSweepInterval{100};
 
 std::uint64_t random_number() {
@@ -37,8 +37,7 @@ std::string node_name() {
 
 SharedEngine::SharedEngine(const ThrottleConfig& config, const store::Backend& backend, Log& log,
                            runtime::Metrics& metrics)
-    : log_(log),
-      local_({.max_keys = std::min(config.max_keys, kLocalKeysMax)}, clock_),
+    : local_({.max_keys = std::min(config.max_keys, kLocalKeysMax)}, clock_),
       watch_({.engine = backend.name, .node = node_name(), .seed = random_number()}, *backend.nodes,
              log, metrics),
       gate_({.deadline = config.deadline, .workers = config.batches}, *backend.limits, watch_,
@@ -58,7 +57,7 @@ void SharedEngine::start(service::ThrottleService& service) {
 // A failure is the watch's to tell of, and the next turn goes on where this one stopped.
 void SharedEngine::sweep(store::LimitSweep& sweeper) {
   if (!watch_.usable()) return;
-  const Result<store::LimitSweep::Swept> swept = sweeper.sweep(kSweepKeys, std::nullopt);
+  const Result<store::LimitSweep::Swept> swept = sweeper.sweep(kSharedSweepKeys, std::nullopt);
   if (swept) swept_.add(swept->dropped);
 }
 

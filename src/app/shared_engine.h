@@ -39,7 +39,6 @@ class SharedEngine {
   void sweep(store::LimitSweep& sweeper);
 
   const runtime::SteadyWallClock clock_;
-  Log& log_;
   store::memory::MemoryLimits local_;
   service::EngineWatch watch_;
   service::EngineGate gate_;

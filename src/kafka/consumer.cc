@@ -18,7 +18,6 @@
 namespace penstock::kafka {
 namespace {
 
-constexpr int kPollMillis = 100;
 constexpr int kBusyPollMillis = 5;  // while handlers may answer
 // A batch that cannot be taken now is tried again after this, doubled up to that.
 constexpr Millis kRetryMin{100};

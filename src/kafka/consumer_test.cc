@@ -15,6 +15,7 @@
 
 #include "kafka/test_cluster.h"
 #include "runtime/steady_wall_clock.h"
+#include "runtime/test_eventually.h"
 
 namespace penstock::kafka {
 namespace {
@@ -22,6 +23,8 @@ namespace {
 using Kind = Verdict::Kind;
 
 constexpr auto kPatience = std::chrono::seconds(60);
+// The mock waits nearly as long for the members there are when another joins.
+constexpr Millis kSessionTimeout = Seconds{5};
 
 std::vector<std::string> numbered(const std::string& name, int count) {
   std::vector<std::string> values;
@@ -100,19 +103,19 @@ class ConsumerOnCluster : public testing::Test {
   }
   std::unique_ptr<Consumer> open(Journal& journal, Producer* dead_letters = nullptr) {
     runtime::Metrics& metrics = metrics_.emplace_back();  // of a node each
-    auto made = Consumer::make(clock_, log_, metrics, dead_letters ? *dead_letters : *producer_,
-                               {.connection = cluster_->connection(), .group = "g"},
-                               {{"t", journal.handler()}});
+    auto made = Consumer::make(
+        clock_, log_, metrics, dead_letters ? *dead_letters : *producer_,
+        {.connection = cluster_->connection(), .group = "g", .session_timeout = kSessionTimeout},
+        {{"t", journal.handler()}});
     EXPECT_TRUE(made) << made.error().what;
     return std::move(*made);
   }
   void wait_committed(int partition, std::int64_t offset) {
-    const auto end = std::chrono::steady_clock::now() + kPatience;
-    while (cluster_->committed("g", "t", partition) != offset) {
-      ASSERT_LT(std::chrono::steady_clock::now(), end)
-          << "partition " << partition << " is at "
-          << testing::PrintToString(cluster_->committed("g", "t", partition)) << ", not " << offset;
-    }
+    const bool there =
+        runtime::eventually([&] { return cluster_->committed("g", "t", partition) == offset; });
+    ASSERT_TRUE(there) << "partition " << partition << " is at "
+                       << testing::PrintToString(cluster_->committed("g", "t", partition))
+                       << ", not " << offset;
   }
 
   const runtime::SteadyWallClock clock_;

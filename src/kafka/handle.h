@@ -12,7 +12,15 @@
 #include "base/result.h"
 #include "kafka/connection.h"
 
+// librdkafka's macros are expressions of GNU.
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wgnu-statement-expression-from-macro-expansion"
+#endif
+
 namespace penstock::kafka {
+
+// How long one poll waits for events; a stop is noticed this late.
+inline constexpr int kPollMillis = 100;
 
 struct ConfDeleter {
   void operator()(rd_kafka_conf_t* conf) const noexcept { rd_kafka_conf_destroy(conf); }

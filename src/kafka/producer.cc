@@ -18,7 +18,6 @@
 namespace penstock::kafka {
 namespace {
 
-constexpr int kPollMillis = 100;
 constexpr int kProbeMillis = 1'000;
 // A broker that makes a topic waits this long for the others to know it.
 constexpr int kMakeTopicMillis = 5'000;
@@ -183,19 +182,11 @@ class Producer::Impl {
       rd_kafka_header_add(headers, name.data(), static_cast<ssize_t>(name.size()), value.data(),
                           static_cast<ssize_t>(value.size()));
     }
-// librdkafka's macros are expressions of GNU.
-#ifdef __clang__
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wgnu-statement-expression-from-macro-expansion"
-#endif
     const rd_kafka_resp_err_t error = rd_kafka_producev(
         handle_.get(), RD_KAFKA_V_TOPIC(message.topic.c_str()),
         RD_KAFKA_V_KEY(message.key.data(), message.key.size()),
         RD_KAFKA_V_VALUE(message.value.data(), message.value.size()), RD_KAFKA_V_HEADERS(headers),
         RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_OPAQUE(&call), RD_KAFKA_V_END);
-#ifdef __clang__
-#pragma clang diagnostic pop
-#endif
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR) rd_kafka_headers_destroy(headers);
     return error;
   }

@@ -12,12 +12,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "kafka/handle.h"
 #include "kafka/producer.h"
+#include "runtime/test_eventually.h"
 
 namespace penstock::kafka {
 
@@ -121,11 +121,7 @@ inline DeliveryReport deliver(Producer& producer, OutgoingMessage&& message) {
 
 // Until the producer's probe has found the cluster, or lost it.
 inline void wait_for_health(const Producer& producer, bool healthy) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (producer.health().has_value() != healthy) {
-    ASSERT_LT(std::chrono::steady_clock::now(), end);
-    std::this_thread::yield();
-  }
+  ASSERT_TRUE(runtime::eventually([&] { return producer.health().has_value() == healthy; }));
 }
 
 }  // namespace penstock::kafka

@@ -64,7 +64,7 @@ class Desk {
   bool held_ = false;           // guarded by mutex_
 };
 
-BatcherOptions options(std::size_t queue_max = 100, std::size_t batch_max = 100) {
+BatcherOptions batcher_options(std::size_t queue_max = 100, std::size_t batch_max = 100) {
   return {.name = "test", .queue_max = queue_max, .batch_max = batch_max};
 }
 
@@ -86,7 +86,7 @@ bool is_refused(IntBatcher& batcher, Group group) {
 
 TEST(Batcher, executes_a_lone_command_at_once) {
   Desk desk;
-  IntBatcher batcher(options(), desk.execute());
+  IntBatcher batcher(batcher_options(), desk.execute());
   EXPECT_EQ(send(batcher, {1}).get(), (Texts{"1"}));
   EXPECT_EQ(send(batcher, {2}).get(), (Texts{"2"}));
   EXPECT_EQ(desk.batches(), (std::vector<Group>{{1}, {2}}));
@@ -94,7 +94,7 @@ TEST(Batcher, executes_a_lone_command_at_once) {
 
 TEST(Batcher, gathers_into_one_batch_what_arrives_while_it_is_busy) {
   Desk desk;
-  IntBatcher batcher(options(), desk.execute());
+  IntBatcher batcher(batcher_options(), desk.execute());
   desk.hold();
   auto first = send(batcher, {1});
   desk.await_batches(1);
@@ -114,7 +114,7 @@ TEST(Batcher, gathers_into_one_batch_what_arrives_while_it_is_busy) {
 TEST(Batcher, answers_the_groups_of_a_batch_in_their_order) {
   Desk desk;
   std::vector<int> answered;  // only touched by the batcher's one thread, then after stop()
-  IntBatcher batcher(options(), desk.execute());
+  IntBatcher batcher(batcher_options(), desk.execute());
   desk.hold();
   auto first = send(batcher, {0});
   desk.await_batches(1);
@@ -130,7 +130,7 @@ TEST(Batcher, answers_the_groups_of_a_batch_in_their_order) {
 
 TEST(Batcher, never_splits_a_group_and_fills_a_batch_up_to_its_maximum) {
   Desk desk;
-  IntBatcher batcher(options(100, 4), desk.execute());
+  IntBatcher batcher(batcher_options(100, 4), desk.execute());
   desk.hold();
   std::vector<std::future<Texts>> answers;
   answers.push_back(send(batcher, {1}));
@@ -145,7 +145,7 @@ TEST(Batcher, never_splits_a_group_and_fills_a_batch_up_to_its_maximum) {
 
 TEST(Batcher, executes_a_group_above_the_batch_maximum_on_its_own) {
   Desk desk;
-  IntBatcher batcher(options(100, 3), desk.execute());
+  IntBatcher batcher(batcher_options(100, 3), desk.execute());
   desk.hold();
   auto first = send(batcher, {1});
   desk.await_batches(1);
@@ -160,7 +160,7 @@ TEST(Batcher, executes_a_group_above_the_batch_maximum_on_its_own) {
 
 TEST(Batcher, refuses_at_once_when_full_and_leaves_group_and_done_with_the_caller) {
   Desk desk;
-  IntBatcher batcher(options(3), desk.execute());
+  IntBatcher batcher(batcher_options(3), desk.execute());
   desk.hold();
   auto first = send(batcher, {1});
   desk.await_batches(1);
@@ -184,7 +184,7 @@ TEST(Batcher, refuses_at_once_when_full_and_leaves_group_and_done_with_the_calle
 
 TEST(Batcher, takes_a_group_larger_than_the_queue_only_when_nothing_waits) {
   Desk desk;
-  IntBatcher batcher(options(2), desk.execute());
+  IntBatcher batcher(batcher_options(2), desk.execute());
   EXPECT_EQ(send(batcher, {1, 2, 3, 4}).get(), (Texts{"1", "2", "3", "4"}));
   desk.hold();
   auto busy = send(batcher, {5});
@@ -197,7 +197,7 @@ TEST(Batcher, takes_a_group_larger_than_the_queue_only_when_nothing_waits) {
 
 TEST(Batcher, takes_a_huge_group) {
   Desk desk;
-  IntBatcher batcher(options(10, 10), desk.execute());
+  IntBatcher batcher(batcher_options(10, 10), desk.execute());
   Group group(10'000);
   std::iota(group.begin(), group.end(), 0);
   const Texts answers = send(batcher, group).get();
@@ -210,7 +210,7 @@ TEST(Batcher, executes_what_it_took_when_stopped_and_refuses_the_rest) {
   Desk desk;
   std::atomic<int> taken = 0;
   std::atomic<int> answered = 0;
-  IntBatcher batcher(options(1'000'000), desk.execute());
+  IntBatcher batcher(batcher_options(1'000'000), desk.execute());
   desk.hold();
   const auto submit = [&] {
     const bool accepted = batcher.submit({1}, [&answered](const Texts&) { ++answered; });
@@ -237,7 +237,7 @@ TEST(Batcher, executes_what_it_took_when_destroyed) {
   std::future<Texts> first;
   std::future<Texts> second;
   {
-    IntBatcher batcher(options(), desk.execute());
+    IntBatcher batcher(batcher_options(), desk.execute());
     first = send(batcher, {1});
     second = send(batcher, {2, 3});
   }
@@ -248,7 +248,7 @@ TEST(Batcher, executes_what_it_took_when_destroyed) {
 TEST(Batcher, may_be_fed_from_an_answer) {
   Desk desk;
   std::promise<Texts> promise;
-  IntBatcher batcher(options(), desk.execute());
+  IntBatcher batcher(batcher_options(), desk.execute());
   EXPECT_TRUE(batcher.submit({1}, [&](const Texts&) {
     EXPECT_TRUE(batcher.submit({2}, [&](Texts again) { promise.set_value(std::move(again)); }));
   }));
@@ -258,7 +258,7 @@ TEST(Batcher, may_be_fed_from_an_answer) {
 TEST(Batcher, lets_go_of_a_group_before_it_waits_for_the_next) {
   Desk desk;
   std::promise<void> gone;
-  IntBatcher batcher(options(), desk.execute());
+  IntBatcher batcher(batcher_options(), desk.execute());
   // Whatever `done` owns goes away without another command having to come.
   auto on_release = std::shared_ptr<void>(nullptr, [&gone](void*) { gone.set_value(); });
   EXPECT_TRUE(batcher.submit({1}, [on_release = std::move(on_release)](const Texts&) {}));
@@ -268,7 +268,7 @@ TEST(Batcher, lets_go_of_a_group_before_it_waits_for_the_next) {
 TEST(Batcher, moves_commands_and_answers_that_cannot_be_copied) {
   using Box = std::unique_ptr<int>;
   std::latch busy(1);
-  Batcher<Box, Box> batcher(options(), [&busy](std::span<Box> commands) {
+  Batcher<Box, Box> batcher(batcher_options(), [&busy](std::span<Box> commands) {
     busy.wait();
     std::vector<Box> answers;
     for (Box& command : commands) answers.push_back(std::move(command));
@@ -316,7 +316,7 @@ TEST(Batcher, names_its_threads_within_the_kernels_limit) {
 }
 
 void answer_too_few() {
-  Batcher<int, int> batcher(options(), [](std::span<int>) { return std::vector<int>{}; });
+  Batcher<int, int> batcher(batcher_options(), [](std::span<int>) { return std::vector<int>{}; });
   EXPECT_TRUE(batcher.submit({1}, [](const std::vector<int>&) {}));
 }
 

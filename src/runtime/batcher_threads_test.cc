@@ -14,7 +14,7 @@
 namespace penstock::runtime {
 namespace {
 
-constexpr std::size_t kThreads = 8;
+constexpr std::size_t kClients = 8;
 constexpr std::size_t kGroups = 300;  // of each thread
 constexpr std::size_t kGroupMax = 5;
 constexpr std::size_t kQueueMax = 64;  // small, so that refusals happen
@@ -29,7 +29,7 @@ using Numbers = std::vector<std::uint64_t>;
 void run(std::size_t workers) {
   std::atomic<std::size_t> executed = 0;
   std::atomic<std::size_t> largest = 0;
-  std::vector<std::atomic<int>> answered(kThreads * kGroups);
+  std::vector<std::atomic<int>> answered(kClients * kGroups);
   std::atomic<std::size_t> wrong = 0;
   std::atomic<std::size_t> sent = 0;
   Batcher<Command, std::uint64_t> batcher(
@@ -46,7 +46,7 @@ void run(std::size_t workers) {
 
   {
     std::vector<std::jthread> threads;
-    for (std::size_t t = 0; t < kThreads; ++t) {
+    for (std::size_t t = 0; t < kClients; ++t) {
       threads.emplace_back([&, t] {
         Rng rng(t);
         for (std::size_t g = 0; g < kGroups; ++g) {
@@ -88,7 +88,7 @@ TEST(BatcherThreads, answer_every_group_that_was_taken_while_stopping) {
         {.name = "storm", .workers = 2, .queue_max = kQueueMax, .batch_max = kBatchMax},
         [](std::span<int> commands) { return std::vector<int>(commands.begin(), commands.end()); });
     std::vector<std::jthread> threads;
-    for (std::size_t t = 0; t < kThreads; ++t) {
+    for (std::size_t t = 0; t < kClients; ++t) {
       threads.emplace_back([&](const std::stop_token& stop) {
         while (!stop.stop_requested()) {
           if (batcher.submit({1}, [&answered](const std::vector<int>&) { ++answered; })) ++taken;

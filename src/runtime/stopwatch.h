@@ -11,6 +11,8 @@ class Stopwatch {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   }
 
+  double millis() const noexcept { return seconds() * 1'000; }
+
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };

@@ -16,7 +16,7 @@
 namespace penstock::runtime {
 namespace {
 
-TaskQueueOptions options(std::size_t threads, std::size_t queue_max) {
+TaskQueueOptions queue_options(std::size_t threads, std::size_t queue_max) {
   return {.name = "test", .threads = threads, .queue_max = queue_max};
 }
 
@@ -51,7 +51,7 @@ TEST(TaskQueue, runs_a_task_on_its_own_named_thread) {
 
 TEST(TaskQueue, runs_tasks_in_order_on_one_thread) {
   std::vector<int> ran;
-  TaskQueue queue(options(1, 100));
+  TaskQueue queue(queue_options(1, 100));
   for (int i = 0; i < 100; ++i) {
     while (!queue.submit([&ran, i] { ran.push_back(i); })) std::this_thread::yield();
   }
@@ -63,7 +63,7 @@ TEST(TaskQueue, runs_tasks_in_order_on_one_thread) {
 
 TEST(TaskQueue, runs_as_many_tasks_at_once_as_it_has_threads) {
   std::latch all(3);
-  TaskQueue queue(options(3, 3));
+  TaskQueue queue(queue_options(3, 3));
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(queue.submit([&all] { all.arrive_and_wait(); }));
   all.wait();
 }
@@ -71,7 +71,7 @@ TEST(TaskQueue, runs_as_many_tasks_at_once_as_it_has_threads) {
 TEST(TaskQueue, refuses_at_once_when_full_and_leaves_the_task_with_the_caller) {
   Blocker blocker;
   std::promise<void> last;
-  TaskQueue queue(options(1, 2));
+  TaskQueue queue(queue_options(1, 2));
   blocker.occupy(queue);
   EXPECT_TRUE(queue.submit([] {}));
   EXPECT_TRUE(queue.submit([&last] { last.set_value(); }));
@@ -91,7 +91,7 @@ TEST(TaskQueue, runs_what_it_took_when_stopped_and_refuses_the_rest) {
   Blocker blocker;
   std::atomic<int> taken = 0;
   std::atomic<int> ran = 0;
-  TaskQueue queue(options(1, 1'000'000));
+  TaskQueue queue(queue_options(1, 1'000'000));
   blocker.occupy(queue);
   const auto submit = [&] {
     const bool accepted = queue.submit([&ran] { ++ran; });
@@ -112,7 +112,7 @@ TEST(TaskQueue, runs_what_it_took_when_stopped_and_refuses_the_rest) {
 TEST(TaskQueue, runs_what_it_took_when_destroyed) {
   std::atomic<int> ran = 0;
   {
-    TaskQueue queue(options(2, 100));
+    TaskQueue queue(queue_options(2, 100));
     for (int i = 0; i < 50; ++i) EXPECT_TRUE(queue.submit([&ran] { ++ran; }));
   }
   EXPECT_EQ(ran, 50);
@@ -120,14 +120,14 @@ TEST(TaskQueue, runs_what_it_took_when_destroyed) {
 
 TEST(TaskQueue, may_be_fed_from_a_task) {
   std::promise<void> promise;
-  TaskQueue queue(options(1, 1));
+  TaskQueue queue(queue_options(1, 1));
   EXPECT_TRUE(queue.submit([&] { EXPECT_TRUE(queue.submit([&] { promise.set_value(); })); }));
   promise.get_future().wait();
 }
 
 TEST(TaskQueue, lets_go_of_a_task_before_it_waits_for_the_next) {
   std::promise<void> gone;
-  TaskQueue queue(options(1, 1));
+  TaskQueue queue(queue_options(1, 1));
   auto on_release = std::shared_ptr<void>(nullptr, [&gone](void*) { gone.set_value(); });
   EXPECT_TRUE(queue.submit([on_release = std::move(on_release)] {}));
   gone.get_future().wait();
@@ -137,7 +137,7 @@ TEST(TaskQueue, runs_each_task_of_many_callers_exactly_once) {
   constexpr std::size_t kCallers = 8;
   constexpr std::size_t kTasks = 500;
   std::vector<std::atomic<int>> ran(kCallers * kTasks);
-  TaskQueue queue(options(3, 32));
+  TaskQueue queue(queue_options(3, 32));
   {
     std::vector<std::jthread> callers;
     for (std::size_t c = 0; c < kCallers; ++c) {

@@ -9,12 +9,11 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "base/test_instants.h"
 #include "core/limits/decide.h"
 
 namespace penstock::store {
 namespace {
-
-constexpr Instant kStart = from_epoch_millis(1'750'000'000'000);
 
 core::Limit limit_of(std::int64_t capacity) {
   return {.capacity = capacity, .refill = {1, 1'000'000}, .window = Seconds{10}};

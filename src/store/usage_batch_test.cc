@@ -8,10 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/test_instants.h"
+
 namespace penstock::store {
 namespace {
 
-constexpr Instant kStart = from_epoch_millis(1'750'000'000'000);
 constexpr core::Limit kLimit{.capacity = 3, .refill = {1, 1'000'000}, .window = Seconds{10}};
 
 // An engine in a map, which loses rows and deadlocks on demand.

@@ -4,13 +4,12 @@
 #include <array>
 #include <optional>
 
+#include "base/ascii.h"
 #include "core/policy/throttle_key.h"
 #include "wire/route_path.h"
 
 namespace penstock::wire {
 namespace {
-
-constexpr char kHex[] = "0123456789abcdef";
 
 std::string_view trim(std::string_view text) noexcept {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
@@ -72,8 +71,8 @@ void append_value(std::string& out, std::string_view value) {
       out += c;
     } else {
       out += '%';
-      out += kHex[byte >> 4];
-      out += kHex[byte & 0xf];
+      out += kHexDigits[byte >> 4];
+      out += kHexDigits[byte & 0xf];
     }
   }
 }
@@ -86,7 +85,7 @@ void bound(std::string& key) {
   while (cut > 0 && (static_cast<unsigned char>(key[cut]) & 0xc0) == 0x80) --cut;  // whole letters
   key.resize(cut);
   key += '~';
-  for (int shift = 60; shift >= 0; shift -= 4) key += kHex[(all >> shift) & 0xf];
+  for (int shift = 60; shift >= 0; shift -= 4) key += kHexDigits[(all >> shift) & 0xf];
 }
 
 // What the request has of each part, as it stands in a key; empty = it has none.

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <optional>
 
+#include "base/ascii.h"
 #include "wire/base64.h"
 #include "wire/ip_address.h"
 
@@ -13,9 +14,7 @@ namespace {
 constexpr std::size_t kHostBytesMax = 253;  // of the domain name system
 constexpr std::size_t kLabelBytesMax = 63;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 // Underscores are in no host name by the book, and in many by habit of container networks.
 bool is_label(std::string_view label) {
@@ -56,7 +55,7 @@ std::optional<std::string> read_host(std::string_view text) {
     return host;
   }
   if (!is_host_name(text)) return std::nullopt;
-  std::ranges::transform(text, std::back_inserter(host), lower);
+  std::ranges::transform(text, std::back_inserter(host), ascii_lower);
   return host;
 }
 

@@ -11,7 +11,7 @@ namespace {
 using core::ItemTypeSettings;
 using core::SinkType;
 
-Result<ItemTypeSettings> decode(std::string_view json, const ItemTypeSettings& base = {}) {
+Result<ItemTypeSettings> decode_settings(std::string_view json, const ItemTypeSettings& base = {}) {
   const Result<JsonDocument> document = parse_json(json);
   EXPECT_TRUE(document) << document.error().what;
   return decode_item_type(document->root(), base);
@@ -33,7 +33,7 @@ constexpr std::string_view kFull =
     R"("concurrency":8}})";
 
 TEST(ItemTypeJson, is_read_and_written_back) {
-  const Result<ItemTypeSettings> settings = decode(kFull);
+  const Result<ItemTypeSettings> settings = decode_settings(kFull);
   ASSERT_TRUE(settings) << settings.error().what;
   EXPECT_EQ(settings->pre_start_buffer, std::chrono::minutes{3});
   EXPECT_EQ(settings->sink.timeout, Millis{700});
@@ -41,7 +41,7 @@ TEST(ItemTypeJson, is_read_and_written_back) {
 }
 
 TEST(ItemTypeJson, has_the_defaults_of_the_contract) {
-  const Result<ItemTypeSettings> settings = decode("{}");
+  const Result<ItemTypeSettings> settings = decode_settings("{}");
   ASSERT_TRUE(settings);
   EXPECT_EQ(*settings, ItemTypeSettings{});
   EXPECT_EQ(settings->batch_size, 500);
@@ -51,20 +51,20 @@ TEST(ItemTypeJson, has_the_defaults_of_the_contract) {
 }
 
 TEST(ItemTypeJson, names_a_sink_that_is_no_object) {
-  const Result<ItemTypeSettings> settings = decode(R"({"sink":"http"})");
+  const Result<ItemTypeSettings> settings = decode_settings(R"({"sink":"http"})");
   ASSERT_FALSE(settings);
   EXPECT_EQ(settings.error().field, "sink");
   EXPECT_EQ(settings.error().what, "sink: must be an object, not a string");
 }
 
 TEST(ItemTypeJson, counts_secrets_for_people) {
-  const std::string text = encode(*decode(kFull), Secrets::counted);
+  const std::string text = encode(*decode_settings(kFull), Secrets::counted);
   EXPECT_EQ(text.find("0123456789abcdef"), std::string::npos);
   EXPECT_NE(text.find(R"("secrets":1)"), std::string::npos);
 }
 
 TEST(ItemTypeJson, shows_a_provider_of_messages_without_its_password) {
-  const auto base = decode(
+  const auto base = decode_settings(
       R"({"sink":{"type":"smpp","host":"smsc","systemId":"me","password":"s3cret","source":"Shop",)"
       R"("sourceTon":3,"receiptIds":"hex"}})");
   ASSERT_TRUE(base) << base.error().what;
@@ -74,8 +74,8 @@ TEST(ItemTypeJson, shows_a_provider_of_messages_without_its_password) {
   const std::string shown = encode(*base, Secrets::counted);
   EXPECT_EQ(shown.find("s3cret"), std::string::npos);
   EXPECT_NE(shown.find(R"("hasPassword":true)"), std::string::npos);
-  EXPECT_EQ(*decode(encode(*base, Secrets::shown)), *base);
-  const auto merged = decode(R"({"sink":{"port":3000,"sourceTon":null}})", *base);
+  EXPECT_EQ(*decode_settings(encode(*base, Secrets::shown)), *base);
+  const auto merged = decode_settings(R"({"sink":{"port":3000,"sourceTon":null}})", *base);
   ASSERT_TRUE(merged);
   EXPECT_EQ(merged->sink.smpp.password, "s3cret") << "what is not said stays";
   EXPECT_EQ(merged->sink.smpp.source_ton, std::nullopt);
@@ -90,48 +90,49 @@ TEST(ItemTypeJson, shows_a_provider_of_messages_without_its_password) {
        "sink.receiptIds"},
       {R"({"sink":{"type":"smpp","host":"h","systemId":"me","timeoutMs":0}})", "sink.timeoutMs"}};
   for (const auto& [text, field] : wrong) {
-    const auto result = decode(text);
+    const auto result = decode_settings(text);
     ASSERT_FALSE(result) << text;
     EXPECT_EQ(result.error().field, field);
   }
 }
 
 TEST(ItemTypeJson, merges_into_what_is_there) {
-  const ItemTypeSettings base = *decode(kFull);
-  const Result<ItemTypeSettings> merged =
-      decode(R"({"enabled":true,"maxPerSecond":null,"sink":{"url":"http://other"}})", base);
+  const ItemTypeSettings base = *decode_settings(kFull);
+  const Result<ItemTypeSettings> merged = decode_settings(
+      R"({"enabled":true,"maxPerSecond":null,"sink":{"url":"http://other"}})", base);
   ASSERT_TRUE(merged) << merged.error().what;
   EXPECT_TRUE(merged->enabled);
   EXPECT_EQ(merged->max_per_second, std::nullopt);
   EXPECT_EQ(merged->burst, 5);
   EXPECT_EQ(merged->sink.url, "http://other");
   EXPECT_EQ(merged->sink.secrets.size(), 1U);
-  const Result<ItemTypeSettings> other = decode(R"({"sink":{"type":"kafka","topic":"t"}})", base);
+  const Result<ItemTypeSettings> other =
+      decode_settings(R"({"sink":{"type":"kafka","topic":"t"}})", base);
   ASSERT_TRUE(other);
   EXPECT_EQ(other->sink.type, SinkType::kafka);
   EXPECT_TRUE(other->sink.secrets.empty());
 }
 
 TEST(ItemTypeJson, keeps_what_an_extension_is_to_be_told) {
-  const Result<ItemTypeSettings> settings = decode(
+  const Result<ItemTypeSettings> settings = decode_settings(
       R"({"sink":{"type":"fax-2","settings":{"line": 7, "tone":[1.50]},"secrets":["pin"],"concurrency":3}})");
   ASSERT_TRUE(settings) << settings.error().what;
   EXPECT_EQ(settings->sink.type, SinkType::extension);
   EXPECT_EQ(settings->sink.extension, "fax-2");
   EXPECT_EQ(settings->sink.options, R"({"line": 7, "tone":[1.50]})");
-  EXPECT_EQ(*decode(encode(*settings, Secrets::shown)), *settings);
+  EXPECT_EQ(*decode_settings(encode(*settings, Secrets::shown)), *settings);
   const std::string shown = encode(*settings, Secrets::counted);
   EXPECT_NE(
       shown.find(R"("sink":{"type":"fax-2","settings":{"line": 7, "tone":[1.50]},"secrets":1)"),
       std::string::npos)
       << shown;
-  const ItemTypeSettings merged = *decode(R"({"sink":{"concurrency":4}})", *settings);
+  const ItemTypeSettings merged = *decode_settings(R"({"sink":{"concurrency":4}})", *settings);
   EXPECT_EQ(merged.sink.options, settings->sink.options);
-  const ItemTypeSettings other = *decode(R"({"sink":{"type":"fax"}})", *settings);
+  const ItemTypeSettings other = *decode_settings(R"({"sink":{"type":"fax"}})", *settings);
   EXPECT_EQ(other.sink.extension, "fax");
   EXPECT_EQ(other.sink.options, "");
-  EXPECT_FALSE(
-      decode(R"({"sink":{"type":"fax","settings":{"x":")" + std::string(17'000, 'x') + R"("}}})"));
+  EXPECT_FALSE(decode_settings(R"({"sink":{"type":"fax","settings":{"x":")" +
+                               std::string(17'000, 'x') + R"("}}})"));
 }
 
 TEST(ItemTypeJson, names_the_field_at_fault) {
@@ -164,12 +165,12 @@ TEST(ItemTypeJson, names_the_field_at_fault) {
       {R"({"sink":{"type":"temporal","workflowType":"w"}})", "sink.taskQueue"},
   };
   for (const auto& [json, field] : bad) {
-    const Result<ItemTypeSettings> settings = decode(json);
+    const Result<ItemTypeSettings> settings = decode_settings(json);
     ASSERT_FALSE(settings) << json;
     EXPECT_EQ(settings.error().field, field) << json;
     EXPECT_NE(settings.error().what.find(field), std::string::npos) << settings.error().what;
   }
-  EXPECT_FALSE(decode("[]"));
+  EXPECT_FALSE(decode_settings("[]"));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "base/ascii.h"
 #include "base/check.h"
 #include "base/iso8601.h"
 #include "base/utf8.h"
@@ -64,10 +65,7 @@ JsonValue JsonValue::find(std::string_view key) const noexcept {
   return {};
 }
 
-namespace {
-
-constexpr char kHex[] = "0123456789abcdef";
-}  // namespace
+namespace {}  // namespace
 
 void append_json_string(std::string& out, std::string_view text) {
   out += '"';
@@ -110,8 +108,8 @@ void append_json_string(std::string& out, std::string_view text) {
         break;
       default:
         out += "\\u00";
-        out += kHex[byte >> 4];
-        out += kHex[byte & 0xf];
+        out += kHexDigits[byte >> 4];
+        out += kHexDigits[byte & 0xf];
     }
     done = ++i;
   }

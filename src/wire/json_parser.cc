@@ -2,6 +2,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 #include "wire/json.h"
 
@@ -12,8 +13,6 @@ namespace {
 constexpr std::size_t kTextBytesMax = std::size_t{1} << 31;
 // Up to this many members keys are compared pairwise; more are sorted first.
 constexpr std::size_t kPairwiseKeysMax = 16;
-
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 std::size_t put_utf8(char* out, std::uint32_t code) noexcept {
   if (code < 0x80) {

@@ -127,12 +127,13 @@ TEST(JsonWriter, gives_its_text_away) {
 
 // A document to write, and to hold a parsed one against.
 struct Tree {
+  std::string key = {};  // in the object around it
   JsonType type = JsonType::null;
   bool truth = false;
   std::int64_t integer = 0;
   std::string number;  // a number that is not an integer
   std::string text;
-  std::vector<std::pair<std::string, Tree>> children;  // elements have an empty key
+  std::vector<Tree> children;
 };
 
 std::string random_text(Rng& rng) {
@@ -180,8 +181,9 @@ Tree random_tree(Rng& rng, std::size_t depth) {
   if (tree.type != JsonType::array && tree.type != JsonType::object) return tree;
   const std::uint64_t children = rng.below(rng.below(20) == 0 ? 40 : 5);
   for (std::uint64_t i = 0; i < children; ++i) {
-    std::string key = tree.type == JsonType::object ? "key " + std::to_string(i) : "";
-    tree.children.emplace_back(std::move(key), random_tree(rng, depth - 1));
+    Tree child = random_tree(rng, depth - 1);
+    if (tree.type == JsonType::object) child.key = "key " + std::to_string(i);
+    tree.children.push_back(std::move(child));
   }
   return tree;
 }
@@ -202,12 +204,12 @@ void write(JsonWriter& out, const Tree& tree) {
       return;
     case JsonType::array:
       out.begin_array();
-      for (const auto& [key, child] : tree.children) write(out, child);
+      for (const Tree& child : tree.children) write(out, child);
       out.end_array();
       return;
     case JsonType::object:
       out.begin_object();
-      for (const auto& [key, child] : tree.children) write(out.key(key), child);
+      for (const Tree& child : tree.children) write(out.key(child.key), child);
       out.end_object();
   }
 }
@@ -220,8 +222,8 @@ bool same(const Tree& tree, JsonValue value) {
     return tree.number.empty() ? tree.integer == value.integer() : tree.number == value.raw();
   }
   JsonValue child = value.first();
-  for (const auto& [key, expected] : tree.children) {
-    if (!child || child.key() != key || !same(expected, child)) return false;
+  for (const Tree& expected : tree.children) {
+    if (!child || child.key() != expected.key || !same(expected, child)) return false;
     child = child.next();
   }
   return !child;

@@ -16,7 +16,7 @@ const std::string kGood =
     R"({"paymentId":"p-1","amount":"125.50","currency":"EUR","debtorIban":"DE89370400440532013000",)"
     R"("creditorIban":"GB82WEST12345698765432","executionTime":"2026-01-01T16:00:00Z"})";
 
-Result<core::PaymentCall> decode(const std::string& text) {
+Result<core::PaymentCall> decode_call(const std::string& text) {
   const Result<JsonDocument> document = parse_json(text);
   if (!document) return std::unexpected(document.error());
   return decode_payment_call(document->root(), kMetadataMax);
@@ -36,7 +36,7 @@ std::string with(const std::string& name, const std::string& value) {
 }
 
 TEST(DecodePaymentCall, reads_all_fields) {
-  const auto call = decode(with("metadata", R"({"a":[1]})"));
+  const auto call = decode_call(with("metadata", R"({"a":[1]})"));
   ASSERT_TRUE(call) << call.error().what;
   EXPECT_EQ(call->id.str(), "p-1");
   EXPECT_EQ(call->amount.minor, 12'550);
@@ -56,7 +56,7 @@ TEST(DecodePaymentCall, names_the_field_at_fault) {
       {"reference", "7"},           {"metadata", "[]"},
       {"metadata", "\"{}\""},       {"executionTime", "\"2026-01-01T16:00:00\""}};
   for (const auto& [field, value] : bad) {
-    const auto call = decode(with(field, value));
+    const auto call = decode_call(with(field, value));
     ASSERT_FALSE(call) << field << " " << value;
     EXPECT_EQ(call.error().field, field) << value;
     EXPECT_EQ(call.error().kind, ErrorKind::invalid);
@@ -65,35 +65,36 @@ TEST(DecodePaymentCall, names_the_field_at_fault) {
 }
 
 TEST(DecodePaymentCall, ignores_fields_it_does_not_know_and_nulls) {
-  EXPECT_TRUE(decode(with("unknown", "7")));
-  EXPECT_TRUE(decode(with("reference", "null")));
-  EXPECT_TRUE(decode(with("metadata", "null")));
-  EXPECT_FALSE(decode(R"({"paymentId":"a","paymentId":"b"})"));
+  EXPECT_TRUE(decode_call(with("unknown", "7")));
+  EXPECT_TRUE(decode_call(with("reference", "null")));
+  EXPECT_TRUE(decode_call(with("metadata", "null")));
+  EXPECT_FALSE(decode_call(R"({"paymentId":"a","paymentId":"b"})"));
 }
 
 TEST(DecodePaymentCall, metadata_has_a_limit) {
-  const auto call = decode(with("metadata", R"({"a":")" + std::string(kMetadataMax, 'x') + "\"}"));
+  const auto call =
+      decode_call(with("metadata", R"({"a":")" + std::string(kMetadataMax, 'x') + "\"}"));
   ASSERT_FALSE(call);
   EXPECT_EQ(call.error().kind, ErrorKind::too_large);
 }
 
 TEST(DecodePaymentCall, calls_that_ask_for_the_same_have_one_digest) {
-  const auto digest = decode(kGood)->digest;
-  EXPECT_EQ(decode(with("amount", "\"125.5\""))->digest, digest);
-  EXPECT_EQ(decode(with("debtorIban", "\"de89 3704 0044 0532 0130 00\""))->digest, digest);
-  EXPECT_EQ(decode(with("executionTime", "\"2026-01-01T17:00:00+01:00\""))->digest, digest);
-  EXPECT_EQ(decode(with("reference", "null"))->digest, digest);
-  EXPECT_EQ(decode(with("paymentId", "\"p-2\""))->digest, digest);
-  EXPECT_NE(decode(with("amount", "\"125.51\""))->digest, digest);
-  EXPECT_NE(decode(with("currency", "\"USD\""))->digest, digest);
-  EXPECT_NE(decode(with("reference", "\"x\""))->digest, digest);
-  EXPECT_NE(decode(with("metadata", "{}"))->digest, digest);
-  EXPECT_EQ(decode(with("metadata", R"({"a":1,"b":2})"))->digest,
-            decode(with("metadata", R"({ "b":2, "a":1.0 })"))->digest);
+  const auto digest = decode_call(kGood)->digest;
+  EXPECT_EQ(decode_call(with("amount", "\"125.5\""))->digest, digest);
+  EXPECT_EQ(decode_call(with("debtorIban", "\"de89 3704 0044 0532 0130 00\""))->digest, digest);
+  EXPECT_EQ(decode_call(with("executionTime", "\"2026-01-01T17:00:00+01:00\""))->digest, digest);
+  EXPECT_EQ(decode_call(with("reference", "null"))->digest, digest);
+  EXPECT_EQ(decode_call(with("paymentId", "\"p-2\""))->digest, digest);
+  EXPECT_NE(decode_call(with("amount", "\"125.51\""))->digest, digest);
+  EXPECT_NE(decode_call(with("currency", "\"USD\""))->digest, digest);
+  EXPECT_NE(decode_call(with("reference", "\"x\""))->digest, digest);
+  EXPECT_NE(decode_call(with("metadata", "{}"))->digest, digest);
+  EXPECT_EQ(decode_call(with("metadata", R"({"a":1,"b":2})"))->digest,
+            decode_call(with("metadata", R"({ "b":2, "a":1.0 })"))->digest);
 }
 
 TEST(PaymentBody, comes_back_as_it_was) {
-  const auto call = decode(with("metadata", R"({"a":[1], "b":"\u00e9"})"));
+  const auto call = decode_call(with("metadata", R"({"a":[1], "b":"\u00e9"})"));
   const auto again = decode_payment_body(call->id, encode_payment_body(*call));
   ASSERT_TRUE(again) << again.error().what;
   EXPECT_EQ(again->digest, call->digest);
@@ -103,7 +104,7 @@ TEST(PaymentBody, comes_back_as_it_was) {
 }
 
 TEST(PaymentContext, carries_what_the_executor_needs) {
-  const auto call = decode(with("reference", "\"inv 7\""));
+  const auto call = decode_call(with("reference", "\"inv 7\""));
   EXPECT_EQ(
       encode_payment_context(*call, Instant{Seconds{1}}),
       R"({"paymentId":"p-1","amount":"125.50","currency":"EUR",)"
@@ -129,7 +130,7 @@ TEST(PaymentColumns, read_a_row_as_json_is_read) {
   ASSERT_TRUE(columns) << columns.error().what;
   const auto call = columns->decode(kRow, kMetadataMax);
   ASSERT_TRUE(call) << call.error().what;
-  EXPECT_EQ(call->digest, decode(kGood)->digest);
+  EXPECT_EQ(call->digest, decode_call(kGood)->digest);
   EXPECT_EQ(columns->payment_id(kRow), "p-1");
   Row row = kRow;
   row[7] = R"({"a":1})";

@@ -8,11 +8,10 @@
 #include <vector>
 
 #include "base/iso8601.h"
+#include "base/test_instants.h"
 
 namespace penstock::wire {
 namespace {
-
-constexpr Instant kNoon = from_epoch_millis(1'748'779'200'000);  // 2025-06-01T12:00:00Z
 
 template <class T>
 Result<T> decode(std::string_view json, Result<T> (*decoder)(JsonValue)) {

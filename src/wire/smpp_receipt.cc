@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/ascii.h"
+
 namespace penstock::wire {
 namespace {
 
@@ -27,10 +29,8 @@ constexpr std::array<std::pair<DeliveryState, std::string_view>, 8> kStates = {
      {DeliveryState::unknown, "UNKNOWN"},
      {DeliveryState::rejected, "REJECTD"}}};
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 bool same_letters(std::string_view one, std::string_view other) {
-  return std::ranges::equal(one, other, {}, lower, lower);
+  return std::ranges::equal(one, other, {}, ascii_lower, ascii_lower);
 }
 
 // The word behind `name`, which stands at the begin or behind a space; empty when there is none.

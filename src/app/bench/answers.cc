@@ -6,8 +6,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "base/ascii.h"
 #include "base/check.h"
-#include "front/http/ascii.h"
 
 namespace penstock::app::bench {
 
@@ -98,7 +98,7 @@ bool HttpAnswers::take_head(std::string_view head) {
 }
 
 bool HttpAnswers::take_header(std::string_view name, std::string_view value) {
-  if (front::ascii_equal(name, "content-length")) {
+  if (ascii_equal(name, "content-length")) {
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), left_);
     if (error != std::errc() || end != value.data() + value.size() || value.empty()) {
       refuse("an answer has a Content-Length that is no number");
@@ -106,15 +106,15 @@ bool HttpAnswers::take_header(std::string_view name, std::string_view value) {
     }
     length_seen_ = true;
     if (body_ == Body::none) body_ = Body::sized;
-  } else if (front::ascii_equal(name, "transfer-encoding")) {
-    if (!front::ascii_equal(value, "chunked")) {
+  } else if (ascii_equal(name, "transfer-encoding")) {
+    if (!ascii_equal(value, "chunked")) {
       refuse("an answer has a coding that is not known here");
       return false;
     }
     body_ = Body::chunked;
-  } else if (front::ascii_equal(name, "connection")) {
-    if (front::ascii_equal(value, "close")) closes_ = true;
-    if (front::ascii_equal(value, "keep-alive")) closes_ = false;
+  } else if (ascii_equal(name, "connection")) {
+    if (ascii_equal(value, "close")) closes_ = true;
+    if (ascii_equal(value, "keep-alive")) closes_ = false;
   }
   return true;
 }

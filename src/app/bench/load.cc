@@ -18,8 +18,8 @@
 namespace penstock::app::bench {
 namespace {
 
-constexpr std::chrono::milliseconds kLookEvery{50};  // at Ctrl-C, and for the progress line
-constexpr rlim_t kOtherFiles = 64;                   // that a process has open besides
+constexpr std::chrono::milliseconds kProgressEvery{50};  // at Ctrl-C, and for the progress line
+constexpr rlim_t kOtherFiles = 64;                       // that a process has open besides
 
 // A shell's usual 1,024 open files are fewer than the connections that may be asked for.
 void allow_files(std::size_t connections) noexcept {
@@ -36,6 +36,7 @@ LoadOutcome run_load(const Plan& plan, const std::atomic<bool>& interrupted,
   allow_files(plan.connections);
   const auto live = std::make_unique<LiveCounts[]>(plan.threads);
   std::vector<std::unique_ptr<Worker>> workers;
+  workers.reserve(plan.threads);
   for (std::size_t i = 0; i < plan.threads; ++i) {
     workers.push_back(std::make_unique<Worker>(plan, i, interrupted, live[i]));
   }
@@ -46,6 +47,7 @@ LoadOutcome run_load(const Plan& plan, const std::atomic<bool>& interrupted,
   std::condition_variable one_ended;
   std::size_t running = plan.threads;  // guarded by mutex
   std::vector<std::jthread> threads;
+  threads.reserve(plan.threads);
   for (std::size_t i = 0; i < plan.threads; ++i) {
     threads.emplace_back([&, i] {
       runtime::set_thread_name("bench");
@@ -58,8 +60,9 @@ LoadOutcome run_load(const Plan& plan, const std::atomic<bool>& interrupted,
     });
   }
   const runtime::Stopwatch watch;
-  for (std::unique_lock lock(mutex); running > 0;) {
-    one_ended.wait_for(lock, kLookEvery);
+  std::unique_lock lock(mutex);
+  while (running > 0) {
+    one_ended.wait_for(lock, kProgressEvery);
     LoadProgress progress{.seconds = watch.seconds()};
     for (std::size_t i = 0; i < plan.threads; ++i) {
       progress.answers += live[i].answers.load(std::memory_order_relaxed);
@@ -69,6 +72,7 @@ LoadOutcome run_load(const Plan& plan, const std::atomic<bool>& interrupted,
     on_progress(progress);
     lock.lock();
   }
+  lock.unlock();
   threads.clear();
 
   LoadOutcome outcome;

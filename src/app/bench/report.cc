@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -49,7 +50,7 @@ constexpr std::array kErrors = {
     NamedError{"unsent", "due, no connection free", &Tally::unsent},
 };
 
-std::uint64_t rounded(double value) { return static_cast<std::uint64_t>(value + 0.5); }
+std::uint64_t rounded(double value) { return static_cast<std::uint64_t>(std::llround(value)); }
 std::int64_t number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 
 std::string problem_sentence(const Report& report) {

@@ -21,7 +21,7 @@ namespace penstock::app {
 namespace {
 
 constexpr std::size_t kInputBytesMax = 16U << 20;  // the most that the daemon reads for a batch
-constexpr std::uint64_t kPageRows = 1'000;         // the most that a page has
+constexpr std::uint64_t kCallPageRows = 1'000;     // the most that a page has
 
 // What was typed for one command.
 struct Input {
@@ -188,7 +188,7 @@ int print_pages(const Call& call, const Input& input, HttpClient& client, HttpCa
                                         : static_cast<std::uint64_t>(input.limit);
   request.target +=
       fmt::format("{}limit={}", request.target.find('?') == std::string::npos ? "?" : "&",
-                  std::min(limit, kPageRows));
+                  std::min(limit, kCallPageRows));
   PagePrinter printer(call.view, input.client.json, limit, now,
                       [](const std::string& text) { fmt::print("{}", text); });
   const auto ended = [&](int code) { return printer.end(), code; };

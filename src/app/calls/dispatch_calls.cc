@@ -74,7 +74,7 @@ Call enqueue() {
                          {"scheduled", "scheduledTime", Form::instant}}}};
 }
 
-Call batch() {
+Call enqueue_batch() {
   return {.name = "batch",
           .method = "POST",
           .path = "/api/v1/dispatch/{itemType}/batch",
@@ -93,7 +93,7 @@ Call batch() {
                    .none = "no entries"}};
 }
 
-Call list() {
+Call list_items() {
   return {.name = "list",
           .method = "GET",
           .path = "/api/v1/dispatch/{itemType}",
@@ -137,7 +137,7 @@ Call summary() {
 std::span<const Call> dispatch_calls() {
   static const std::vector<Call> calls{
       enqueue(),
-      batch(),
+      enqueue_batch(),
       {.name = "get",
        .method = "GET",
        .path = "/api/v1/dispatch/{itemType}/{itemId}",
@@ -145,7 +145,7 @@ std::span<const Call> dispatch_calls() {
        .examples = {"penstock dispatch get ORDER o-1"},
        .arguments = {kType, kItem},
        .view = item_view()},
-      list(),
+      list_items(),
       summary(),
       {.name = "cancel",
        .method = "DELETE",

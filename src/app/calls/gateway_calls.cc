@@ -55,7 +55,7 @@ Call send() {
       .view = {.lines = {{"answer", "message"}, {"message", "messageId"}}}};
 }
 
-Call batch() {
+Call send_batch() {
   return {
       .name = "batch",
       .method = "POST",
@@ -157,7 +157,7 @@ View quota_lines() {
 }  // namespace
 
 std::span<const Call> gateway_calls() {
-  static const std::vector<Call> calls{send(), batch(), message(), usage(), top_limited()};
+  static const std::vector<Call> calls{send(), send_batch(), message(), usage(), top_limited()};
   return calls;
 }
 

@@ -6,11 +6,11 @@
 namespace penstock::app {
 namespace {
 
-const Argument kType{.names = "ITEM_TYPE",
-                     .field = "itemType",
-                     .help = "The type",
-                     .place = Place::path,
-                     .required = true};
+const Argument kTypeArgument{.names = "ITEM_TYPE",
+                             .field = "itemType",
+                             .help = "The type",
+                             .place = Place::path,
+                             .required = true};
 
 struct Range {
   std::int64_t min;
@@ -30,7 +30,7 @@ Argument whole_number(std::string_view names, std::string_view field, std::strin
 
 std::vector<Argument> settings() {
   std::vector<Argument> all{
-      kType,
+      kTypeArgument,
       {.names = "--sink",
        .field = "sink",
        .help = "Where items go: JSON text, @FILE, or - for standard input",
@@ -124,7 +124,7 @@ Call enable(bool on) {
                             : "The kill switch: hand-overs of a type stop within a second on "
                               "every node.\nItems are kept and taken as before.",
           .examples = {on ? "penstock types enable ORDER" : "penstock types disable ORDER"},
-          .arguments = {kType},
+          .arguments = {kTypeArgument},
           .body_members = on ? R"("enabled":true)" : R"("enabled":false)",
           .view = type_lines()};
 }
@@ -154,7 +154,7 @@ std::span<const Call> item_type_calls() {
        .path = "/admin/dispatch/types/{itemType}",
        .description = "Show a type; of secrets only how many there are.",
        .examples = {"penstock types get ORDER"},
-       .arguments = {kType},
+       .arguments = {kTypeArgument},
        .view = type_lines()},
       put(),
       patch(),
@@ -165,7 +165,7 @@ std::span<const Call> item_type_calls() {
        .path = "/admin/dispatch/types/{itemType}/history",
        .description = "List all changes of a type, newest first.",
        .examples = {"penstock types history ORDER", "penstock types history ORDER --json"},
-       .arguments = {kType},
+       .arguments = {kTypeArgument},
        .view = {
            .rows = ".",
            .columns = {{"at", "at", Form::instant},

@@ -17,7 +17,7 @@ Argument required_text(std::string_view names, std::string_view field, std::stri
   return {.names = names, .field = field, .help = help, .value_name = value_name, .required = true};
 }
 
-Call create() {
+Call create_payment() {
   return {.name = "create",
           .method = "POST",
           .path = "/api/v1/payments",
@@ -48,7 +48,7 @@ Call create() {
           .view = taken()};
 }
 
-Call batch() {
+Call payment_batch() {
   return {.name = "batch",
           .method = "POST",
           .path = "/api/v1/payments/batch",
@@ -68,7 +68,7 @@ Call batch() {
                    .none = "no entries"}};
 }
 
-Call list() {
+Call list_payments() {
   return {
       .name = "list",
       .method = "GET",
@@ -111,7 +111,8 @@ Call report() {
 }  // namespace
 
 std::span<const Call> payment_calls() {
-  static const std::vector<Call> calls{create(), batch(), list(), report()};
+  static const std::vector<Call> calls{create_payment(), payment_batch(), list_payments(),
+                                       report()};
   return calls;
 }
 

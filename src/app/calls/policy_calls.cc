@@ -60,7 +60,7 @@ std::vector<Argument> with_settings(Argument first) {
            .value_name = "deny|allow|local"}};
 }
 
-Call create() {
+Call create_policy() {
   return {.name = "create",
           .method = "POST",
           .path = "/admin/policies",
@@ -122,7 +122,7 @@ std::span<const Call> policy_calls() {
        .examples = {"penstock policies get 'user:*'"},
        .arguments = {key(Place::path)},
        .view = policy_lines()},
-      create(),
+      create_policy(),
       update(),
       {.name = "delete",
        .method = "DELETE",

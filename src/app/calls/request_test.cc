@@ -3,15 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/iso8601.h"
+#include "app/calls/test_now.h"
 
 namespace penstock::app {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-const Instant kNow = *parse_instant("2025-06-01T12:00:00Z");
 
 Call sample() {
   return {.name = "make",

@@ -77,7 +77,7 @@ Call preview() {
                              {"last", "lastScheduledTime", Form::instant}}}};
 }
 
-Call batch() {
+Call slot_batch() {
   return {.name = "batch",
           .method = "POST",
           .path = "/api/v1/slots/batch",
@@ -100,7 +100,7 @@ Call batch() {
 }  // namespace
 
 std::span<const Call> slot_calls() {
-  static const std::vector<Call> calls{batch(), confirm(), release(), preview()};
+  static const std::vector<Call> calls{slot_batch(), confirm(), release(), preview()};
   return calls;
 }
 

@@ -63,7 +63,7 @@ Call peek() {
           .view = decision()};
 }
 
-Call batch() {
+Call check_batch() {
   return {.name = "batch",
           .method = "POST",
           .path = "/api/v1/throttle/check/batch",
@@ -94,7 +94,7 @@ View key_lines() {
                     {"algorithm", "algorithm"}}};
 }
 
-const Argument kKey{
+const Argument kKeyArgument{
     .names = "KEY", .field = "key", .help = "The key", .place = Place::path, .required = true};
 
 Call list_keys() {
@@ -145,7 +145,7 @@ Call top_denied() {
 }  // namespace
 
 std::span<const Call> throttle_calls() {
-  static const std::vector<Call> calls{check(), peek(), batch()};
+  static const std::vector<Call> calls{check(), peek(), check_batch()};
   return calls;
 }
 
@@ -157,14 +157,14 @@ std::span<const Call> key_calls() {
        .path = "/admin/metrics/{key}",
        .description = "Show the usage of a key; one without usage has all its tokens.",
        .examples = {"penstock keys get user:123"},
-       .arguments = {kKey},
+       .arguments = {kKeyArgument},
        .view = key_lines()},
       {.name = "reset",
        .method = "POST",
        .path = "/admin/reset/{key}",
        .description = "Forget the usage of a key, so that it may begin anew.",
        .examples = {"penstock keys reset user:123"},
-       .arguments = {kKey},
+       .arguments = {kKeyArgument},
        .view = key_lines()},
       top_denied()};
   return calls;

@@ -2,12 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "base/iso8601.h"
+#include "app/calls/test_now.h"
 
 namespace penstock::app {
 namespace {
-
-const Instant kNow = *parse_instant("2025-06-01T12:00:00Z");
 
 std::string word(std::string_view json, Form form) {
   const Result<wire::JsonDocument> document = wire::parse_json(json);

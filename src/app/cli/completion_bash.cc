@@ -10,7 +10,7 @@ namespace penstock::app {
 namespace {
 
 // What a command can be followed by.
-std::string command_cases(const CommandNode& root) {
+std::string bash_command_cases(const CommandNode& root) {
   std::string text;
   each_command(root, [&](const std::string& path, const CommandNode& command) {
     std::vector<std::string> commands;
@@ -30,7 +30,7 @@ std::string command_cases(const CommandNode& root) {
 }
 
 // An option that takes the same everywhere has one line.
-std::string value_cases(const CommandNode& root) {
+std::string bash_value_cases(const CommandNode& root) {
   const std::vector<ValuePlace> places = value_places(root);
   std::map<std::string, std::set<std::string>> kinds;
   for (const ValuePlace& place : places) kinds[place.what].insert(place.values);
@@ -48,7 +48,7 @@ std::string value_cases(const CommandNode& root) {
   return text;
 }
 
-constexpr const char* kScript =
+constexpr const char* kBashScript =
     R"(# Completion of penstock in bash, written by `penstock completion bash`.
 
 _penstock_command() {{
@@ -112,7 +112,7 @@ complete -F _penstock penstock
 }  // namespace
 
 std::string bash_completion(const CommandNode& root) {
-  return fmt::format(kScript, command_cases(root), value_cases(root),
+  return fmt::format(kBashScript, bash_command_cases(root), bash_value_cases(root),
                      fmt::join(valued_options(root), " "));
 }
 

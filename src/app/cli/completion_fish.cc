@@ -72,7 +72,7 @@ std::string known_commands(const CommandNode& root) {
   return text;
 }
 
-constexpr const char* kScript =
+constexpr const char* kFishScript =
     R"(# Completion of penstock in fish, written by `penstock completion fish`.
 
 set -g __penstock_commands{0}
@@ -117,7 +117,7 @@ complete -c penstock -s h -l help -d 'Print this help message and exit'
 }  // namespace
 
 std::string fish_completion(const CommandNode& root) {
-  return fmt::format(kScript, known_commands(root), fmt::join(valued_options(root), " "),
+  return fmt::format(kFishScript, known_commands(root), fmt::join(valued_options(root), " "),
                      complete_lines(root));
 }
 

@@ -11,7 +11,7 @@ std::string described(const std::string& name, std::string_view description) {
   return shell_quoted(fmt::format("{}:{}", name, description.substr(0, description.find('\n'))));
 }
 
-std::string command_cases(const CommandNode& root) {
+std::string zsh_command_cases(const CommandNode& root) {
   std::string text;
   each_command(root, [&](const std::string& path, const CommandNode& command) {
     text += fmt::format("    {})\n", shell_quoted(path));
@@ -29,7 +29,7 @@ std::string command_cases(const CommandNode& root) {
   return text;
 }
 
-std::string value_cases(const CommandNode& root) {
+std::string zsh_value_cases(const CommandNode& root) {
   std::string text;
   for (const ValuePlace& place : value_places(root)) {
     const std::string pattern = place.what.ends_with('-')
@@ -40,7 +40,7 @@ std::string value_cases(const CommandNode& root) {
   return text;
 }
 
-constexpr const char* kScript = R"(#compdef penstock
+constexpr const char* kZshScript = R"(#compdef penstock
 # Completion of penstock in zsh, written by `penstock completion zsh`.
 
 _penstock_command() {{
@@ -110,7 +110,7 @@ fi
 }  // namespace
 
 std::string zsh_completion(const CommandNode& root) {
-  return fmt::format(kScript, command_cases(root), value_cases(root),
+  return fmt::format(kZshScript, zsh_command_cases(root), zsh_value_cases(root),
                      fmt::join(valued_options(root), " "));
 }
 

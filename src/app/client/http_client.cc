@@ -106,7 +106,7 @@ class BeastClient final : public HttpClient {
       result = error;
       done = true;
     });
-    while (!done) {
+    while (!done) {  // NOLINT(bugprone-infinite-loop): run_for() calls what sets it
       io_.restart();
       io_.run_for(kStopLook);
       if (!done && stopped()) beast::get_lowest_layer(stream).cancel();

@@ -68,7 +68,7 @@ int run_http(const BenchOptions& options, const bench::HttpForm& form, std::int6
 }
 
 void add_throttle(Command group) {
-  struct Arguments {
+  struct BenchArguments {
     BenchOptions load;
     KeyOptions keys;
     std::int64_t cost = 1;
@@ -78,7 +78,7 @@ void add_throttle(Command group) {
                               {"penstock bench throttle --connections 64 --duration PT10S",
                                "penstock bench throttle --rate 5000 --keys 1000000 --json",
                                "penstock bench throttle --key user:7 --batch 100 --connections 4"});
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<BenchArguments>();
   add_bench_options(command, arguments->load);
   add_key_options(command, arguments->keys);
   command.number({.names = "--cost", .value_name = "COUNT", .help = "What each check costs"},
@@ -101,7 +101,7 @@ void add_throttle(Command group) {
 }
 
 void add_bench_slots(Command group) {
-  struct Arguments {
+  struct BenchArguments {
     BenchOptions load;
     std::string config;
     std::string at = "now";
@@ -115,7 +115,7 @@ void add_bench_slots(Command group) {
       {"penstock bench slots --connections 64",
        "penstock bench slots --batch 1000 --connections 4 --config payments",
        "penstock bench slots --rate 2000 --at 2030-01-01T00:00:00Z --max-delay P30D"});
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<BenchArguments>();
   add_bench_options(command, arguments->load);
   command.option({.names = "--config",
                   .value_name = "NAME",

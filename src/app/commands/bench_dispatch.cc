@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kLookEvery{100};  // at the queue while it drains
 
-struct Arguments {
+struct BenchDispatchArguments {
   BenchOptions load;
   std::string type;
   std::string at = "now";
@@ -58,7 +58,7 @@ Result<QueueCounts> look(HttpClient& client, const std::string& type) {
 }
 
 // Watches until nothing waits any more, for `patience` at most.
-Result<bench::Drain> watch_drain(HttpClient& client, const Arguments& arguments,
+Result<bench::Drain> watch_drain(HttpClient& client, const BenchDispatchArguments& arguments,
                                  const QueueCounts& before, const runtime::Stopwatch& watch,
                                  double patience, const Interrupt& interrupt) {
   StatusLine line;
@@ -84,7 +84,7 @@ int failed(const Error& error) {
   return error.kind == ErrorKind::conflict ? kExitFailed : kExitUnreachable;
 }
 
-int run(const Arguments& arguments) {
+int run_bench_dispatch(const BenchDispatchArguments& arguments) {
   const auto refuse = [](const std::string& why) {
     return bench_failed({.kind = ErrorKind::invalid, .what = why});
   };
@@ -147,7 +147,7 @@ void add_bench_dispatch(Command group) {
       {"penstock bench dispatch BENCH --requests 100 --connections 4 --drain",
        "penstock bench dispatch BENCH --batch 1 --rate 500 --at now+PT1H",
        "penstock bench dispatch BENCH --context '{\"amount\":\"12.50\"}' --requests 10"});
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<BenchDispatchArguments>();
   arguments->load.connections = 4;
   arguments->load.requests = 100;
   command.option({.names = "TYPE", .help = "The item type", .required = true}, arguments->type);
@@ -167,7 +167,7 @@ void add_bench_dispatch(Command group) {
       {.names = "--drain-for", .value_name = "DURATION", .help = "How long to watch at most"},
       arguments->drain_for);
   add_client_options(command, arguments->load.client, "Print the figures as JSON");
-  command.action([arguments] { return run(*arguments); });
+  command.action([arguments] { return run_bench_dispatch(*arguments); });
 }
 
 }  // namespace penstock::app

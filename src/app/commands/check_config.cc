@@ -34,11 +34,11 @@ void add_check_config(Command root) {
       {"penstock check-config --config penstock.yaml",
        "PENSTOCK_HTTP_LISTEN=127.0.0.1:9000 penstock check-config",
        "penstock check-config --print-reference"});
-  struct Arguments {
+  struct CheckConfigArguments {
     ConfigOptions config;
     bool print_reference = false;
   };
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<CheckConfigArguments>();
   arguments->config.add_to(command);
   command.flag("--print-reference", "Print all settings as a markdown table and check nothing",
                arguments->print_reference);

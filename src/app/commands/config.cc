@@ -10,7 +10,7 @@
 namespace penstock::app {
 namespace {
 
-constexpr const char* kRoute = "/admin/rate-limit/config";
+constexpr const char* kConfigRoute = "/admin/rate-limit/config";
 
 struct NameArguments {
   ClientOptions client;
@@ -66,7 +66,7 @@ void add_set(Command config) {
        .help = "Configs of one pool share its windows; without it, the config's own name"},
       arguments->pool);
   add_client_options(command, arguments->client);
-  command.calls("POST", kRoute);
+  command.calls("POST", kConfigRoute);
   command.action([arguments] {
     wire::JsonWriter body;
     body.begin_object()
@@ -75,7 +75,7 @@ void add_set(Command config) {
         .member("windowSize", arguments->window);
     if (!arguments->pool.empty()) body.member("pool", arguments->pool);
     body.end_object();
-    const HttpCall call{.method = "POST", .target = kRoute, .body = std::move(body).take()};
+    const HttpCall call{.method = "POST", .target = kConfigRoute, .body = std::move(body).take()};
     return call_and_print(arguments->client, call, configs_view);
   });
 }
@@ -86,10 +86,10 @@ void add_config(Command root) {
   Command config =
       root.add("config",
                "Read and change the slot configs of a running daemon (needs the admin token).", {});
-  add_reader(config, "get", "Print the active version of a config.", kRoute);
+  add_reader(config, "get", "Print the active version of a config.", kConfigRoute);
   add_set(config);
   add_reader(config, "history", "Print all versions of a config, newest first.",
-             std::string(kRoute) + "/history");
+             std::string(kConfigRoute) + "/history");
   add_calls(config, slot_config_calls());
 }
 

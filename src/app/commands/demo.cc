@@ -20,7 +20,7 @@
 namespace penstock::app {
 namespace {
 
-struct Arguments {
+struct DemoArguments {
   std::string listen = "127.0.0.1:9090";
   std::int64_t max_tps = 50;
   std::int64_t tolerance_ms = 10;
@@ -36,7 +36,7 @@ struct Arguments {
 // Answers requests by the bookings, and writes each new one to the --book.
 class Downstream {
  public:
-  Downstream(const Arguments& arguments, const Clock& clock)
+  Downstream(const DemoArguments& arguments, const Clock& clock)
       : clock_(clock),
         bookings_({.max_per_second = static_cast<std::uint64_t>(arguments.max_tps),
                    .tolerance = Millis{arguments.tolerance_ms},
@@ -97,7 +97,7 @@ class Downstream {
   Result<void> written_;  // the first failure stays
 };
 
-int run(const Arguments& arguments) {
+int run_demo(const DemoArguments& arguments) {
   const auto refuse = [](const std::string& why) { return print_error(why), kExitUsage; };
   const Result<ListenAddress> listen = parse_listen(arguments.listen);
   if (!listen) return refuse("--listen: " + listen.error().what);
@@ -139,7 +139,7 @@ void add_downstream(Command demo) {
       {"penstock demo downstream --max-tps 50",
        "penstock demo downstream --max-tps 200 --latency PT0.2S --fail-rate 5 --lose-rate 1",
        "penstock demo downstream --listen 127.0.0.1:0 --book booked.ndjson --json"});
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<DemoArguments>();
   command.number({.names = "--max-tps",
                   .value_name = "COUNT",
                   .help = "Requests taken in any sliding second; above it, 429"},
@@ -174,7 +174,7 @@ void add_downstream(Command demo) {
                   .help = "Write every booking as NDJSON {booking, idempotencyKey, at}"},
                  arguments->book);
   command.flag("--json", "Print the summary as one JSON object", arguments->json);
-  command.action([arguments] { return run(*arguments); });
+  command.action([arguments] { return run_demo(*arguments); });
 }
 
 }  // namespace

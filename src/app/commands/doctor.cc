@@ -22,7 +22,7 @@ namespace {
 constexpr Millis kLimitMin{100};
 constexpr Millis kLimitMax = std::chrono::minutes{5};
 
-struct Arguments {
+struct DoctorArguments {
   ConfigOptions config;
   std::string timeout = "PT5S";
   bool json = false;
@@ -35,7 +35,7 @@ Result<void> check_timeout(const std::string& text) {
   return fail(ErrorKind::invalid, "must be from PT0.1S to PT5M");
 }
 
-int run(const Arguments& arguments) {
+int run_doctor(const DoctorArguments& arguments) {
   const doctor::Loaded loaded = arguments.config.try_load(true);
   const doctor::RunResult result =
       doctor::examine(arguments.config.file(), loaded, parse_duration(arguments.timeout).value());
@@ -65,7 +65,7 @@ void add_doctor(Command root) {
       {"penstock doctor --config /etc/penstock/penstock.yaml",
        "penstock doctor --config /etc/penstock/penstock.yaml --json",
        "PENSTOCK_STORE_POSTGRES_URL=postgresql://penstock_app@db/penstock penstock doctor"});
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<DoctorArguments>();
   arguments->config.add_to(command);
   command.option({.names = "--timeout",
                   .value_name = "DURATION",
@@ -73,7 +73,7 @@ void add_doctor(Command root) {
                   .check = check_timeout},
                  arguments->timeout);
   command.flag("--json", "Print one JSON object", arguments->json);
-  command.action([arguments] { return run(*arguments); });
+  command.action([arguments] { return run_doctor(*arguments); });
 }
 
 }  // namespace penstock::app

@@ -15,9 +15,9 @@
 namespace penstock::app {
 namespace {
 
-constexpr std::size_t kPageRows = 4'096;  // under 1 MiB at a time, whatever the store holds
+constexpr std::size_t kExportPageRows = 4'096;  // under 1 MiB at a time, whatever the store holds
 
-struct Arguments {
+struct ExportArguments {
   ConfigOptions config;
   std::string format = "ndjson";
   std::string output = "-";
@@ -29,7 +29,7 @@ struct Arguments {
 };
 
 // Slots in the order of their event ids; with a prefix, only those that begin with it.
-Result<std::uint64_t> export_slots(const store::Backend& store, const Arguments& arguments,
+Result<std::uint64_t> export_slots(const store::Backend& store, const ExportArguments& arguments,
                                    OutputFile& out) {
   const ExportFormat format = arguments.parsed_format();
   std::string rows(format == ExportFormat::csv ? kSlotCsvHeader : "");
@@ -45,9 +45,9 @@ Result<std::uint64_t> export_slots(const store::Backend& store, const Arguments&
     }
   }
   for (bool more = true; more;) {
-    const auto page = store.slots->scan(after, kPageRows);
+    const auto page = store.slots->scan(after, kExportPageRows);
     if (!page) return std::unexpected(page.error());
-    more = page->size() == kPageRows;
+    more = page->size() == kExportPageRows;
     for (const core::Slot& slot : *page) {
       if (!slot.event.str().starts_with(prefix)) {
         more = false;
@@ -66,16 +66,16 @@ Result<std::uint64_t> export_slots(const store::Backend& store, const Arguments&
 }
 
 // All versions of every config, newest first, in the order of their names.
-Result<std::uint64_t> export_configs(const store::Backend& store, const Arguments& arguments,
+Result<std::uint64_t> export_configs(const store::Backend& store, const ExportArguments& arguments,
                                      OutputFile& out) {
   const ExportFormat format = arguments.parsed_format();
   std::string rows(format == ExportFormat::csv ? kConfigCsvHeader : "");
   std::uint64_t count = 0;
   ConfigName after;
   for (bool more = true; more;) {
-    const auto page = store.slot_configs->list(after, kPageRows);
+    const auto page = store.slot_configs->list(after, kExportPageRows);
     if (!page) return std::unexpected(page.error());
-    more = page->size() == kPageRows;
+    more = page->size() == kExportPageRows;
     for (const core::SlotConfig& active : *page) {
       const auto versions =
           store.slot_configs->history(active.name, std::numeric_limits<std::size_t>::max());
@@ -95,9 +95,10 @@ Result<std::uint64_t> export_configs(const store::Backend& store, const Argument
   return count;
 }
 
-using Export = Result<std::uint64_t> (*)(const store::Backend&, const Arguments&, OutputFile&);
+using Export = Result<std::uint64_t> (*)(const store::Backend&, const ExportArguments&,
+                                         OutputFile&);
 
-int run(const Arguments& arguments, Export export_all) {
+int run_export(const ExportArguments& arguments, Export export_all) {
   const std::optional<LoadedConfig> loaded = arguments.config.load(false);
   if (!loaded) return kExitUsage;
   const runtime::SystemClock clock;
@@ -114,7 +115,7 @@ int run(const Arguments& arguments, Export export_all) {
   return kExitOk;
 }
 
-void add_common(Command& command, Arguments& arguments) {
+void add_common(Command& command, ExportArguments& arguments) {
   arguments.config.add_to(command, "data-dir");
   command.option({.names = "--format",
                   .value_name = "ndjson|csv",
@@ -139,19 +140,19 @@ void add_export(Command root) {
                              "penstock export slots --data-dir /var/lib/penstock --format csv "
                              "--output slots.csv",
                              "penstock export slots --event-prefix order-"});
-  const auto for_slots = std::make_shared<Arguments>();
+  const auto for_slots = std::make_shared<ExportArguments>();
   add_common(slots, *for_slots);
   slots.option({.names = "--event-prefix",
                 .value_name = "TEXT",
                 .help = "Only events whose id begins with this"},
                for_slots->event_prefix);
-  slots.action([for_slots] { return run(*for_slots, export_slots); });
+  slots.action([for_slots] { return run_export(*for_slots, export_slots); });
 
   Command configs = group.add("config", "Write all versions of all slot configs, newest first.",
                               {"penstock export config", "penstock export config --format csv"});
-  const auto for_configs = std::make_shared<Arguments>();
+  const auto for_configs = std::make_shared<ExportArguments>();
   add_common(configs, *for_configs);
-  configs.action([for_configs] { return run(*for_configs, export_configs); });
+  configs.action([for_configs] { return run_export(*for_configs, export_configs); });
 }
 
 }  // namespace penstock::app

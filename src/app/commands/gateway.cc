@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t kPageLines = 10'000;  // the most that a page has: under a megabyte
 
-struct Arguments {
+struct GatewayArguments {
   ClientOptions client;
   std::string format = "ndjson";
   std::string output = "-";
@@ -63,7 +63,7 @@ Page look_at(std::string_view body) {
   return page;
 }
 
-int run_export(const Arguments& arguments) {
+int run_usage_export(const GatewayArguments& arguments) {
   const Instant now = runtime::SystemClock().now();
   std::string target = fmt::format("/api/analytics/{}?limit={}",
                                    arguments.attempts ? "attempts" : "export", kPageLines);
@@ -115,7 +115,7 @@ void add_gateway(Command root) {
       {"penstock gateway export > usage.ndjson",
        "penstock gateway export --from 2025-06-01T00:00:00Z --to 2025-06-02T00:00:00Z",
        "penstock gateway export --attempts > attempts.ndjson"});
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<GatewayArguments>();
   command.option({.names = "--format",
                   .value_name = "ndjson",
                   .help = "Form of the rows; names are those of the API",
@@ -134,7 +134,7 @@ void add_gateway(Command root) {
   add_client_options(command, arguments->client);
   command.calls("GET", "/api/analytics/export");
   command.calls("GET", "/api/analytics/attempts");
-  command.action([arguments] { return run_export(*arguments); });
+  command.action([arguments] { return run_usage_export(*arguments); });
 }
 
 }  // namespace penstock::app

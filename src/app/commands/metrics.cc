@@ -12,7 +12,7 @@
 namespace penstock::app {
 namespace {
 
-struct Arguments {
+struct MetricsArguments {
   ClientOptions client;
   std::string match;
   bool buckets = false;
@@ -21,6 +21,7 @@ struct Arguments {
 
 void print_table(const std::vector<MetricSample>& samples) {
   std::vector<Row> rows;
+  rows.reserve(samples.size());
   for (const MetricSample& sample : samples) {
     rows.push_back({sample.name, one_line(sample.value), one_line(sample.label_text())});
   }
@@ -30,7 +31,7 @@ void print_table(const std::vector<MetricSample>& samples) {
   for (const Row& row : rows) fmt::print("{}", table.line(row));
 }
 
-int run(const Arguments& arguments) {
+int run_metrics(const MetricsArguments& arguments) {
   const Result<std::unique_ptr<HttpClient>> client = make_client(arguments.client);
   if (!client) return print_error(client.error().what), kExitUsage;
   const Result<HttpAnswer> answer = (*client)->call({.target = "/metrics"});
@@ -56,7 +57,7 @@ void add_metrics(Command root) {
   Command command = root.add("metrics", "Show the metrics of a daemon as a table.",
                              {"penstock metrics --match dispatch",
                               "penstock metrics --json --buckets", "penstock metrics --raw"});
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<MetricsArguments>();
   command.option(
       {.names = "--match", .value_name = "TEXT", .help = "Only metrics whose name has this in it"},
       arguments->match);
@@ -65,7 +66,7 @@ void add_metrics(Command root) {
                arguments->raw);
   add_client_options(command, arguments->client, "Print an array of {name, labels, value}");
   command.calls("GET", "/metrics");
-  command.action([arguments] { return run(*arguments); });
+  command.action([arguments] { return run_metrics(*arguments); });
 }
 
 }  // namespace penstock::app

@@ -13,11 +13,11 @@
 namespace penstock::app {
 namespace {
 
-constexpr const char* kRoute = "/api/v1/payments/";
+constexpr const char* kPaymentsRoute = "/api/v1/payments/";
 constexpr const char* kRules = "/admin/payments/rules";
 constexpr std::size_t kRulesBytesMax = 1024 * 1024;  // what the daemon reads
 
-struct Arguments {
+struct PaymentsArguments {
   ClientOptions client;
   std::string argument;
 };
@@ -26,13 +26,13 @@ void add_get(Command payments) {
   Command command =
       payments.add("get", "Show a payment: what it says, where it stands, and how it came there.",
                    {"penstock payments get pay-1", "penstock payments get pay-1 --json"});
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<PaymentsArguments>();
   command.option({.names = "PAYMENT_ID", .help = "The payment", .required = true},
                  arguments->argument);
   add_client_options(command, arguments->client);
   command.calls("GET", "/api/v1/payments/{paymentId}");
   command.action([arguments] {
-    const HttpCall call{.target = kRoute + percent_encoded(arguments->argument)};
+    const HttpCall call{.target = kPaymentsRoute + percent_encoded(arguments->argument)};
     return call_and_print(arguments->client, call, payment_view);
   });
 }
@@ -42,14 +42,15 @@ void add_release(Command payments) {
       "release",
       "Let a payment go that a rule holds. It runs at its time, or at once if that has passed.",
       {"penstock payments release pay-1"});
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<PaymentsArguments>();
   command.option({.names = "PAYMENT_ID", .help = "The payment", .required = true},
                  arguments->argument);
   add_client_options(command, arguments->client);
   command.calls("POST", "/api/v1/payments/{paymentId}/release");
   command.action([arguments] {
-    const HttpCall call{.method = "POST",
-                        .target = kRoute + percent_encoded(arguments->argument) + "/release"};
+    const HttpCall call{
+        .method = "POST",
+        .target = kPaymentsRoute + percent_encoded(arguments->argument) + "/release"};
     return call_and_print(arguments->client, call, payment_view);
   });
 }
@@ -58,7 +59,7 @@ void add_rules_get(Command rules) {
   Command command =
       rules.add("get", "Print the rules, in the order in which they are tried.",
                 {"penstock payments rules get", "penstock payments rules get --json > rules.json"});
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<PaymentsArguments>();
   add_client_options(command, arguments->client);
   command.calls("GET", kRules);
   command.action(
@@ -74,7 +75,7 @@ void add_rules_put(Command rules) {
       "hold. The first rule that matches decides; what is accepted already stays accepted.",
       {"penstock payments rules put rules.json",
        "echo '[]' | penstock payments rules put - --token-file admin.token"});
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<PaymentsArguments>();
   command.option({.names = "FILE", .help = "The file; - is standard input", .required = true},
                  arguments->argument);
   add_client_options(command, arguments->client);

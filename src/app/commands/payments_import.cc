@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t kRejectsShownMax = 10;  // without --rejects; the summary counts them all
 constexpr std::string_view kStateSuffix = ".import-state";
 
-struct Arguments {
+struct PaymentsImportArguments {
   ImportArguments import;
   std::string rejects;
   std::string state;
@@ -83,7 +83,7 @@ class Rejects {
 };
 
 // Where this import notes how far it came; none for a pipe, unless --state says so.
-Result<std::unique_ptr<StateFile>> state_file(const Arguments& arguments) {
+Result<std::unique_ptr<StateFile>> state_file(const PaymentsImportArguments& arguments) {
   if (arguments.no_resume) return nullptr;
   const std::string& file = arguments.import.file;
   Result<ImportSubject> subject = subject_of(file, arguments.import.client.url);
@@ -97,7 +97,7 @@ Result<std::unique_ptr<StateFile>> state_file(const Arguments& arguments) {
       *std::move(subject));
 }
 
-void print_summary(const Arguments& arguments, const ImportOutcome& outcome,
+void print_summary(const PaymentsImportArguments& arguments, const ImportOutcome& outcome,
                    const ImportTally& before, const StateFile* state, double seconds) {
   // Rejected lines on standard output must stay a clean stream.
   std::FILE* to = arguments.rejects == "-" ? stderr : stdout;
@@ -114,7 +114,7 @@ void print_summary(const Arguments& arguments, const ImportOutcome& outcome,
   }
 }
 
-int run(const Arguments& arguments) {
+int run_payments_import(const PaymentsImportArguments& arguments) {
   const auto refuse = [](const std::string& why) { return print_error(why), kExitUsage; };
   const Result<ImportFormat> format = format_of(arguments.import);
   if (!format) return refuse(format.error().what);
@@ -195,7 +195,7 @@ void add_payments_import(Command payments) {
       {"penstock payments import payments.csv",
        "penstock payments import payments.ndjson --rejects rejected.ndjson --concurrency 8",
        "zcat payments.csv.gz | penstock payments import - --format csv"});
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<PaymentsImportArguments>();
   add_import_options(command, arguments->import);
   command.option({.names = "--rejects",
                   .value_name = "FILE",
@@ -209,7 +209,7 @@ void add_payments_import(Command payments) {
   command.flag("--no-resume", "Start at the first line, and keep no state", arguments->no_resume);
   add_client_options(command, arguments->import.client, "Print the summary as one JSON object");
   command.calls("POST", "/api/v1/payments/batch");
-  command.action([arguments] { return run(*arguments); });
+  command.action([arguments] { return run_payments_import(*arguments); });
 }
 
 }  // namespace penstock::app

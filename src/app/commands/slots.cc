@@ -79,14 +79,14 @@ void add_assign(Command slots) {
   });
 }
 
-void add_get(Command slots) {
+void add_get_slot(Command slots) {
   Command command = slots.add("get", "Print the slot that an event holds.",
                               {"penstock slots get order-1", "penstock slots get order-1 --json"});
-  struct Arguments {
+  struct SlotsArguments {
     ClientOptions client;
     std::string event_id;
   };
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<SlotsArguments>();
   command.option({.names = "EVENT_ID", .help = "The event", .required = true}, arguments->event_id);
   add_client_options(command, arguments->client);
   command.calls("GET", "/api/v1/slots/{eventId}");
@@ -102,7 +102,7 @@ void add_slots(Command root) {
   Command slots =
       root.add("slots", "Assign slots, look them up, give them back, import files of events.", {});
   add_assign(slots);
-  add_get(slots);
+  add_get_slot(slots);
   add_calls(slots, slot_calls());
   add_slots_import(slots);
   add_slots_prune(slots);

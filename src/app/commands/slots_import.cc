@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kFailuresShownMax = 10;  // without --errors; the summary counts them all
 
-struct Arguments {
+struct SlotsImportArguments {
   ImportArguments import;
   std::string errors;
   std::string output;
@@ -24,7 +24,7 @@ struct Arguments {
 // Writes each line's fate to --output or --errors, as far as they were asked for.
 class LineReports {
  public:
-  Result<void> open(const Arguments& arguments) {
+  Result<void> open(const SlotsImportArguments& arguments) {
     for (const auto& [path, into] :
          {std::pair{&arguments.output, &output_}, std::pair{&arguments.errors, &errors_}}) {
       if (path->empty()) continue;
@@ -70,7 +70,8 @@ class LineReports {
   std::uint64_t shown_ = 0;
 };
 
-void print_summary(const Arguments& arguments, const ImportOutcome& outcome, double seconds) {
+void print_summary(const SlotsImportArguments& arguments, const ImportOutcome& outcome,
+                   double seconds) {
   // Results on standard output must stay a clean stream.
   std::FILE* to = arguments.output == "-" || arguments.errors == "-" ? stderr : stdout;
   fmt::print(to, "{}",
@@ -84,7 +85,7 @@ void print_summary(const Arguments& arguments, const ImportOutcome& outcome, dou
   }
 }
 
-int run(const Arguments& arguments) {
+int run_slots_import(const SlotsImportArguments& arguments) {
   const auto refuse = [](const std::string& why) { return print_error(why), kExitUsage; };
   const Result<ImportFormat> format = format_of(arguments.import);
   if (!format) return refuse(format.error().what);
@@ -141,7 +142,7 @@ void add_slots_import(Command slots) {
                 {"penstock slots import events.csv",
                  "penstock slots import events.ndjson --errors failed.ndjson --output slots.ndjson",
                  "zcat events.csv.gz | penstock slots import - --format csv"});
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<SlotsImportArguments>();
   add_import_options(command, arguments->import);
   command.option(
       {.names = "--errors",
@@ -156,7 +157,7 @@ void add_slots_import(Command slots) {
       arguments->output);
   add_client_options(command, arguments->import.client, "Print the summary as one JSON object");
   command.calls("POST", "/api/v1/slots/batch");
-  command.action([arguments] { return run(*arguments); });
+  command.action([arguments] { return run_slots_import(*arguments); });
 }
 
 }  // namespace penstock::app

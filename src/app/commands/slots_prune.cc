@@ -18,7 +18,7 @@
 namespace penstock::app {
 namespace {
 
-struct Arguments {
+struct PruneArguments {
   ConfigOptions config;
   std::string before;
   std::string output;
@@ -26,7 +26,7 @@ struct Arguments {
   bool forget = false;
 };
 
-int run(const Arguments& arguments) {
+int run_prune(const PruneArguments& arguments) {
   if (arguments.forget != arguments.output.empty()) {
     print_error("give either --output FILE, to move old slots there, or --delete");
     return kExitUsage;
@@ -84,7 +84,7 @@ void add_slots_prune(Command slots) {
       {"penstock slots prune --before now-P90D --output slots-old.ndjson",
        "penstock slots prune --before 2025-01-01T00:00:00Z --output slots-2024.csv --format csv",
        "penstock slots prune --before now-P30D --delete"});
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<PruneArguments>();
   command.option({.names = "--before",
                   .value_name = "TIME",
                   .help = "Windows that have ended by then: 2025-06-01T12:00:00Z, now, now-P90D",
@@ -101,7 +101,7 @@ void add_slots_prune(Command slots) {
                  arguments->format);
   command.flag("--delete", "Keep no copy", arguments->forget);
   arguments->config.add_to(command, "data-dir");
-  command.action([arguments] { return run(*arguments); });
+  command.action([arguments] { return run_prune(*arguments); });
 }
 
 }  // namespace penstock::app

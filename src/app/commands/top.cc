@@ -22,7 +22,7 @@ constexpr Millis kSilence = Seconds{5};  // a sample comes every second
 constexpr double kOncePatience = 15;     // seconds; two samples take two
 constexpr std::size_t kOnceWidth = 100;  // where there is no terminal to ask
 
-struct Arguments {
+struct TopArguments {
   ClientOptions client;
   bool once = false;
 };
@@ -82,7 +82,7 @@ std::string picture(const std::vector<ViewLine>& lines, bool colors) {
 }
 
 // Waits for two samples, which make a rate, and prints them.
-int run_once(const Arguments& arguments, TopFeed& feed) {
+int run_once(const TopArguments& arguments, TopFeed& feed) {
   const Interrupt interrupt;
   const runtime::Stopwatch watch;
   TopState state;
@@ -110,7 +110,7 @@ int run_once(const Arguments& arguments, TopFeed& feed) {
   return kExitOk;
 }
 
-int run_live(const Arguments& arguments, TopFeed& feed) {
+int run_live(const TopArguments& arguments, TopFeed& feed) {
   TopState state;
   std::string refusal;
   {
@@ -140,7 +140,7 @@ int run_live(const Arguments& arguments, TopFeed& feed) {
   return kExitFailed;
 }
 
-int run(const Arguments& arguments) {
+int run_top(const TopArguments& arguments) {
   Result<HttpClientOptions> settings = client_settings(arguments.client);
   if (!settings) return print_error(settings.error().what), kExitUsage;
   settings->answer_timeout = std::min(settings->answer_timeout, kSilence);
@@ -165,10 +165,10 @@ void add_top(Command root) {
       "as\n"
       "--once does.",
       {"penstock top", "penstock top --once", "penstock top --url http://127.0.0.1:8080 --json"});
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<TopArguments>();
   command.flag("--once", "Print one picture, after two samples, and end", arguments->once);
   add_client_options(command, arguments->client, "Print the figures as JSON once, and end");
-  command.action([arguments] { return run(*arguments); });
+  command.action([arguments] { return run_top(*arguments); });
 }
 
 }  // namespace penstock::app

@@ -13,14 +13,14 @@
 namespace penstock::app {
 namespace {
 
-struct Arguments {
+struct WindowsArguments {
   ClientOptions client;
   std::string config;
   std::string from = "now-PT1M";  // the current window began a moment ago
   std::string to = "now+PT1H";
 };
 
-int run(const Arguments& arguments) {
+int run_windows(const WindowsArguments& arguments) {
   const Instant now = runtime::SystemClock().now();
   std::string target = "/api/v1/windows?config=" + percent_encoded(arguments.config);
   for (const auto& [name, text] : {std::pair{"from", &arguments.from}, {"to", &arguments.to}}) {
@@ -41,7 +41,7 @@ void add_windows(Command root) {
       "windows", "Show how full the windows of a config are, used ones only.",
       {"penstock windows", "penstock windows --config payments --from now-PT5M --to now+PT5M",
        "penstock windows --from 2025-06-01T12:00:00Z --to 2025-06-01T13:00:00Z --json"});
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<WindowsArguments>();
   command.option({.names = "--config",
                   .value_name = "NAME",
                   .help = "Config to look at; without it, the daemon's default"},
@@ -54,7 +54,7 @@ void add_windows(Command root) {
                  arguments->to);
   add_client_options(command, arguments->client);
   command.calls("GET", "/api/v1/windows");
-  command.action([arguments] { return run(*arguments); });
+  command.action([arguments] { return run_windows(*arguments); });
 }
 
 }  // namespace penstock::app

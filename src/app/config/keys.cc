@@ -18,10 +18,6 @@ constexpr std::int64_t kKiB = 1024;
 constexpr std::int64_t kMiB = 1024 * kKiB;
 constexpr std::int64_t kGiB = 1024 * kMiB;
 
-constexpr ValueType boolean() { return {.kind = ValueKind::boolean}; }
-constexpr ValueType path() { return {.kind = ValueKind::path}; }
-constexpr ValueType connection() { return {.kind = ValueKind::connection}; }
-constexpr ValueType id() { return {.kind = ValueKind::id}; }
 constexpr ValueType listen() { return {.kind = ValueKind::listen}; }
 constexpr ValueType count(std::int64_t min, std::int64_t max) {
   return {.kind = ValueKind::count, .min = min, .max = max};
@@ -33,15 +29,11 @@ constexpr ValueType duration(Millis min, Millis max) {
   return {.kind = ValueKind::duration, .min = min.count(), .max = max.count()};
 }
 constexpr ValueType of(ValueKind kind) { return {.kind = kind}; }
-constexpr ValueType choice(std::string_view choices) {
-  return {.kind = ValueKind::choice, .choices = choices};
-}
 
 // Below 100 ms an honest client on a slow link is cut off; beyond an hour a time-out protects
 // nothing.
 constexpr ValueType kTimeout = duration(Millis{100}, std::chrono::hours{1});
 
-const std::string& text(const Value& v) { return std::get<std::string>(v); }
 std::size_t size(const Value& v) { return static_cast<std::size_t>(std::get<std::int64_t>(v)); }
 Millis millis(const Value& v) { return std::get<Millis>(v); }
 

@@ -19,7 +19,7 @@ namespace penstock::app {
 namespace {
 
 // All keys with comments fill a few KiB; more is not a config file.
-constexpr std::size_t kFileBytesMax = 1024 * 1024;
+constexpr std::size_t kSettingsBytesMax = 1024 * 1024;
 
 SourceReading read_file(const std::filesystem::path& path) {
   SourceReading reading;
@@ -32,11 +32,11 @@ SourceReading read_file(const std::filesystem::path& path) {
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file) return unreadable(std::generic_category().message(errno));
-  std::string text(kFileBytesMax + 1, '\0');
+  std::string text(kSettingsBytesMax + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (file.bad()) return unreadable(std::generic_category().message(errno));
   text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > kFileBytesMax) return unreadable("it is larger than 1MiB");
+  if (text.size() > kSettingsBytesMax) return unreadable("it is larger than 1MiB");
   return read_yaml(path.string(), text);
 }
 

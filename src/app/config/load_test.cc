@@ -38,7 +38,7 @@ class LoadConfig : public testing::Test {
 
 constexpr const char* kToken = "0123456789abcdef";
 
-std::string read(const fs::path& path) {
+std::string content_of(const fs::path& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -235,7 +235,7 @@ TEST(BadConfigs, are_each_refused_with_their_message) {
     } else {
       for (const std::string& problem : loaded.error()) seen += problem + "\n";
     }
-    EXPECT_EQ(seen, read(fs::path(entry.path()).replace_extension(".txt"))) << entry.path();
+    EXPECT_EQ(seen, content_of(fs::path(entry.path()).replace_extension(".txt"))) << entry.path();
   }
   EXPECT_GE(files, 20U);
 }

@@ -7,18 +7,8 @@
 namespace penstock::app {
 namespace {
 
-constexpr ValueType boolean() { return {.kind = ValueKind::boolean}; }
-constexpr ValueType path() { return {.kind = ValueKind::path}; }
-constexpr ValueType connection() { return {.kind = ValueKind::connection}; }
-constexpr ValueType choice(std::string_view choices) {
-  return {.kind = ValueKind::choice, .choices = choices};
-}
-constexpr ValueType id() { return {.kind = ValueKind::id}; }
-
-const std::string& text(const Value& v) { return std::get<std::string>(v); }
-
 // clang-format off: one entry reads like a row
-const std::array kKeys{
+const std::array kPeerKeys{
     Key{"kafka.brokers", connection(), "",
         "`host:port,host:port` of some brokers, for item types with the sink `kafka` and for intake.", "",
         [](Config& c, const Value& v) { c.kafka.brokers = text(v); }},
@@ -82,6 +72,6 @@ const std::array kKeys{
 
 }  // namespace
 
-std::span<const Key> peer_keys() { return kKeys; }
+std::span<const Key> peer_keys() { return kPeerKeys; }
 
 }  // namespace penstock::app

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kTokenBytesMin = 1;  // how hard to guess is the operator's to judge
 constexpr std::size_t kSecretBytesMax = 512;
-constexpr std::size_t kFileBytesMax = 4096;  // a secret and generous white space
+constexpr std::size_t kSecretFileBytesMax = 4096;  // a secret and generous white space
 
 std::unexpected<Error> cannot_read(const std::filesystem::path& path) {
   return fail(ErrorKind::invalid, fmt::format("cannot read {}: {}", path.string(),
@@ -52,8 +52,8 @@ Result<SecretFile> read_whole(const std::filesystem::path& path) {
   if (file.fd() < 0 || ::fstat(file.fd(), &status) != 0) return cannot_read(path);
 
   std::string content;
-  std::array<char, kFileBytesMax> chunk;
-  while (content.size() <= kFileBytesMax) {
+  std::array<char, kSecretFileBytesMax> chunk;
+  while (content.size() <= kSecretFileBytesMax) {
     const ssize_t n = ::read(file.fd(), chunk.data(), chunk.size());
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return cannot_read(path);

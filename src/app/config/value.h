@@ -38,6 +38,15 @@ struct ValueType {
   std::string_view choices = {};  // "auto|text|json"
 };
 
+// How the tables of settings write the types of their values.
+constexpr ValueType boolean() { return {.kind = ValueKind::boolean}; }
+constexpr ValueType path() { return {.kind = ValueKind::path}; }
+constexpr ValueType connection() { return {.kind = ValueKind::connection}; }
+constexpr ValueType id() { return {.kind = ValueKind::id}; }
+constexpr ValueType choice(std::string_view choices) {
+  return {.kind = ValueKind::choice, .choices = choices};
+}
+
 struct ListenAddress {
   std::string address;  // an IP address, IPv6 without brackets
   std::uint16_t port = 0;
@@ -53,6 +62,8 @@ constexpr bool is_list(ValueKind kind) noexcept {
 
 // monostate = not set; std::string for choice, path, connection, id and the kinds after listen.
 using Value = std::variant<std::monostate, bool, std::int64_t, Millis, std::string, ListenAddress>;
+
+inline const std::string& text(const Value& value) { return std::get<std::string>(value); }
 
 // The error's `what` is a predicate: "must be …, not …".
 Result<Value> parse_value(const ValueType& type, std::string_view text);

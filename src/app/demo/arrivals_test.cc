@@ -5,14 +5,13 @@
 #include <algorithm>
 #include <vector>
 
+#include "app/demo/test_instants.h"
 #include "base/rng.h"
 
 namespace penstock::app {
 namespace {
 
 constexpr Micros kSpan = Seconds{1};
-
-Instant at(std::int64_t millis) { return from_epoch_millis(1'000'000 + millis); }
 
 TEST(Arrivals, the_first_stands_alone) { EXPECT_EQ(Arrivals(kSpan).most_with(at(0)), 1U); }
 

@@ -4,10 +4,10 @@
 
 #include <string>
 
+#include "app/demo/test_instants.h"
+
 namespace penstock::app {
 namespace {
-
-Instant at(std::int64_t millis) { return from_epoch_millis(1'000'000 + millis); }
 
 TEST(Bookings, books_a_key_once_and_counts_its_repeats) {
   Bookings bookings({});

@@ -10,6 +10,8 @@
 
 namespace penstock::app::doctor {
 
+inline constexpr std::uint64_t kMiB = 1024 * 1024;
+
 enum class Status : std::uint8_t { ok, warning, failed, skipped };
 
 struct Finding {

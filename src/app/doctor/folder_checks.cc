@@ -18,7 +18,6 @@
 namespace penstock::app::doctor {
 namespace {
 
-constexpr std::uint64_t kMiB = 1024 * 1024;
 // Opening alone may write 37 MiB (store/embedded/disk_space.cc).
 constexpr std::uint64_t kFreeBytesMin = 64 * kMiB;
 // About ten million slots, and what compaction needs beside them.

@@ -17,8 +17,6 @@
 namespace penstock::app::doctor {
 namespace {
 
-constexpr std::uint64_t kMiB = 1024 * 1024;
-
 // Before this no Penstock was made; what is later than the API accepts is a clock that was never
 // set.
 constexpr Instant kWallMin = from_epoch_millis(1'735'689'600'000);  // 2025-01-01

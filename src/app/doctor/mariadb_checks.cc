@@ -14,8 +14,6 @@
 namespace penstock::app::doctor {
 namespace {
 
-using store::mariadb::ServerView;
-
 // 10.6 of MariaDB, 8.0 of MySQL: docs/mariadb.md.
 bool is_new_enough(std::string_view version) {
   int major = 0;
@@ -27,19 +25,19 @@ bool is_new_enough(std::string_view version) {
   return mariadb ? major > 10 || (major == 10 && minor >= 6) : major >= 8;
 }
 
-Finding judge_server(const ServerView& view) {
+Finding judge_mariadb_server(const store::mariadb::ServerView& view) {
   const std::string found = fmt::format("{}, account {}", view.version, view.account);
   if (is_new_enough(view.version)) return ok("mariadb.server", found);
   return failed("mariadb.server", found, "upgrade the server to MariaDB 10.6 or newer, or MySQL 8");
 }
 
-Finding judge_writable(const ServerView& view) {
+Finding judge_writable(const store::mariadb::ServerView& view) {
   if (!view.read_only) return ok("mariadb.writable", "the server takes writes");
   return failed("mariadb.writable", "read_only is on: a replica, or told so",
                 "name the primary in store.mariadb.url, or there: SET GLOBAL read_only = OFF");
 }
 
-Finding judge_schema(const ServerView& view, std::int32_t known) {
+Finding judge_mariadb_schema(const store::mariadb::ServerView& view, std::int32_t known) {
   constexpr const char* kName = "mariadb.schema";
   if (view.schema == 0 && !view.refused.empty()) {
     return skipped(kName, "the account may not look at the tables; see mariadb.grants");
@@ -48,7 +46,7 @@ Finding judge_schema(const ServerView& view, std::int32_t known) {
                        "account that owns the tables");
 }
 
-Finding judge_grants(const ServerView& view) {
+Finding judge_mariadb_grants(const store::mariadb::ServerView& view) {
   constexpr const char* kName = "mariadb.grants";
   if (!view.refused.empty()) {
     const std::size_t at = view.account.find('@');
@@ -61,7 +59,7 @@ Finding judge_grants(const ServerView& view) {
   return ok(kName, fmt::format("{} may do all that it needs", view.account));
 }
 
-Finding judge_durability(const ServerView& view) {
+Finding judge_mariadb_durability(const store::mariadb::ServerView& view) {
   constexpr const char* kName = "mariadb.durability";
   const std::string found = fmt::format("innodb_flush_log_at_trx_commit {}, innodb_doublewrite {}",
                                         view.flush_log_at_commit, view.doublewrite ? "on" : "off");
@@ -77,13 +75,13 @@ Finding judge_durability(const ServerView& view) {
 
 }  // namespace
 
-Findings judge_mariadb(const ServerView& view, std::int64_t connections,
+Findings judge_mariadb(const store::mariadb::ServerView& view, std::int64_t connections,
                        std::int32_t known_schema) {
-  return {judge_server(view),
+  return {judge_mariadb_server(view),
           judge_writable(view),
-          judge_schema(view, known_schema),
-          judge_grants(view),
-          judge_durability(view),
+          judge_mariadb_schema(view, known_schema),
+          judge_mariadb_grants(view),
+          judge_mariadb_durability(view),
           judge_room("mariadb.connections", view.connections_used, view.connections_max,
                      connections, "store.mariadb.connections")};
 }

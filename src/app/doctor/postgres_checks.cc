@@ -16,25 +16,24 @@ namespace penstock::app::doctor {
 namespace {
 
 using store::postgres::MissingGrant;
-using store::postgres::ServerView;
 
 constexpr int kVersionMin = 150'000;  // docs/postgres.md
 
-Finding judge_server(const ServerView& view) {
+Finding judge_postgres_server(const store::postgres::ServerView& view) {
   const std::string found = fmt::format("PostgreSQL {}.{}, role {}", view.version / 10'000,
                                         view.version % 10'000, view.role);
   if (view.version >= kVersionMin) return ok("postgres.server", found);
   return failed("postgres.server", found, "upgrade the server to PostgreSQL 15 or newer");
 }
 
-Finding judge_primary(const ServerView& view) {
+Finding judge_primary(const store::postgres::ServerView& view) {
   if (!view.read_only) return ok("postgres.writable", "the server takes writes");
   return failed("postgres.writable", "the server is read-only: a standby, or told so",
                 "name the primary in store.postgres.url, or all servers with "
                 "target_session_attrs=read-write");
 }
 
-Finding judge_schema(const ServerView& view, std::int32_t known) {
+Finding judge_postgres_schema(const store::postgres::ServerView& view, std::int32_t known) {
   constexpr const char* kName = "postgres.schema";
   if (!view.schema_known) {
     return skipped(kName, "the role may not look at the schema penstock; see postgres.grants");
@@ -68,6 +67,7 @@ std::string grant_statements(const std::vector<MissingGrant>& missing, const std
     privileges[object].push_back(grant.privilege);
   }
   std::vector<std::string> statements;
+  statements.reserve(privileges.size());
   for (const auto& [object, rights] : privileges) {
     statements.push_back(
         fmt::format("GRANT {} ON {} TO {};", fmt::join(rights, ", "), object, role));
@@ -75,7 +75,7 @@ std::string grant_statements(const std::vector<MissingGrant>& missing, const std
   return fmt::format("as the role that owns the schema run: {}", fmt::join(statements, " "));
 }
 
-Findings judge_grants(const ServerView& view, const PostgresUse& use) {
+Findings judge_postgres_grants(const store::postgres::ServerView& view, const PostgresUse& use) {
   constexpr const char* kName = "postgres.grants";
   if (view.schema == 0 && view.schema_known) return {skipped(kName, "there is no schema yet")};
   std::vector<MissingGrant> needed;
@@ -102,7 +102,7 @@ Findings judge_grants(const ServerView& view, const PostgresUse& use) {
   return findings;
 }
 
-Finding judge_durability(const ServerView& view) {
+Finding judge_postgres_durability(const store::postgres::ServerView& view) {
   constexpr const char* kName = "postgres.durability";
   constexpr const char* kReload = " in postgresql.conf, then: SELECT pg_reload_conf()";
   const std::string found =
@@ -119,7 +119,7 @@ Finding judge_durability(const ServerView& view) {
   return ok(kName, found);
 }
 
-Finding judge_connections(const ServerView& view, std::size_t needed) {
+Finding judge_connections(const store::postgres::ServerView& view, std::size_t needed) {
   constexpr const char* kName = "postgres.connections";
   const auto wanted = static_cast<std::int64_t>(needed);
   if (view.role_connections_max >= 0 && view.role_connections_max < wanted) {
@@ -145,10 +145,12 @@ PostgresUse postgres_use(const Config& config) noexcept {
   return use;
 }
 
-Findings judge_postgres(const ServerView& view, const PostgresUse& use, std::int32_t known_schema) {
-  Findings findings = {judge_server(view), judge_primary(view), judge_schema(view, known_schema)};
-  std::ranges::move(judge_grants(view, use), std::back_inserter(findings));
-  findings.push_back(judge_durability(view));
+Findings judge_postgres(const store::postgres::ServerView& view, const PostgresUse& use,
+                        std::int32_t known_schema) {
+  Findings findings = {judge_postgres_server(view), judge_primary(view),
+                       judge_postgres_schema(view, known_schema)};
+  std::ranges::move(judge_postgres_grants(view, use), std::back_inserter(findings));
+  findings.push_back(judge_postgres_durability(view));
   findings.push_back(judge_connections(view, use.connections));
   return findings;
 }

@@ -27,7 +27,7 @@ int major_of(std::string_view version) {
   return major;
 }
 
-Finding judge_server(const NodeView& node) {
+Finding judge_redis_server(const NodeView& node) {
   const std::string found =
       fmt::format("Redis {} at {}, {}", node.version, node.address, node.role);
   if (major_of(node.version) < kMajorMin) {
@@ -66,7 +66,7 @@ Finding judge_scripts(const NodeView& node) {
                 "give the ACL user +@scripting, as docs/redis.md shows");
 }
 
-Finding judge_memory(const NodeView& node) {
+Finding judge_redis_memory(const NodeView& node) {
   constexpr const char* kName = "redis.memory";
   if (!node.memory) {
     return skipped(kName,
@@ -108,7 +108,7 @@ Findings judge_redis(const RedisView& view, const RedisUse& use) {
   if (view.nodes.empty()) {
     return {failed("redis.server", "no node was named", "correct store.redis.url")};
   }
-  for (const NodeView& node : view.nodes) findings.push_back(judge_server(node));
+  for (const NodeView& node : view.nodes) findings.push_back(judge_redis_server(node));
   findings.push_back(judge_mode(view, use.cluster));
   // Of a cluster's nodes the first that is not as it should be, for each check.
   const auto first_bad = [&](auto judge) {
@@ -120,7 +120,7 @@ Findings judge_redis(const RedisView& view, const RedisUse& use) {
     return chosen;
   };
   findings.push_back(first_bad(judge_scripts));
-  findings.push_back(first_bad(judge_memory));
+  findings.push_back(first_bad(judge_redis_memory));
   findings.push_back(
       first_bad([&](const NodeView& node) { return judge_persistence(node, use.throttle); }));
   findings.push_back(first_bad([](const NodeView& node) {

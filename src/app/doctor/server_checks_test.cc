@@ -15,7 +15,6 @@ using testing::HasSubstr;
 using testing::Not;
 
 constexpr std::int32_t kSchema = 9;
-constexpr Instant kNow = from_epoch_millis(1'800'000'000'000);
 
 store::postgres::ServerView good_postgres() {
   return {.version = 150'018,

@@ -15,8 +15,6 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr Instant kNow = from_epoch_millis(1'800'000'000'000);
-
 store::ItemTypeRecord type_of(const char* name, core::SinkSettings sink) {
   store::ItemTypeRecord record{.type = ItemType::trusted(name), .version = 1, .settings = {}};
   record.settings.sink = std::move(sink);

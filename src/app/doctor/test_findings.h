@@ -1,4 +1,4 @@
-// For tests: one finding by its name.
+// For tests: one finding by its name, and when it is looked for.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -7,8 +7,11 @@
 #include <string_view>
 
 #include "app/doctor/finding.h"
+#include "base/time.h"
 
 namespace penstock::app::doctor {
+
+inline constexpr Instant kNow = from_epoch_millis(1'800'000'000'000);
 
 // The worst, when several have that name.
 inline Finding finding_of(const Findings& findings, std::string_view name) {

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kReasonsMax = 20;  // a summary is for reading; all lines stand in --errors
 constexpr std::size_t kBarColumns = 24;
 
-double rate(std::uint64_t count, double seconds) {
+double per_second(std::uint64_t count, double seconds) {
   return seconds > 0 ? static_cast<double>(count) / seconds : 0;
 }
 
@@ -79,8 +79,9 @@ std::string progress_line(const ProgressView& view, std::size_t width) {
         std::min(1.0, static_cast<double>(view.bytes) / static_cast<double>(*view.bytes_total));
     line += fmt::format("{} {:3.0f}%  ", bar(share), share * 100);
   }
-  line += fmt::format("{} lines  {}/s", with_thousands(view.lines),
-                      with_thousands(static_cast<std::uint64_t>(rate(view.lines, view.seconds))));
+  line +=
+      fmt::format("{} lines  {}/s", with_thousands(view.lines),
+                  with_thousands(static_cast<std::uint64_t>(per_second(view.lines, view.seconds))));
   if (view.failed > 0) line += fmt::format("  {} failed", with_thousands(view.failed));
   if (!view.waiting_for.empty()) {
     line += "  waiting: " + view.waiting_for;

@@ -10,7 +10,7 @@ namespace {
 
 using Seen = std::vector<std::pair<std::string, std::string>>;
 
-Seen read(const std::vector<std::string>& pieces) {
+Seen events_in(const std::vector<std::string>& pieces) {
   EventReader reader;
   Seen seen;
   for (const std::string& piece : pieces) {
@@ -25,10 +25,10 @@ TEST(EventReader, gives_events_with_their_data_and_passes_over_the_rest) {
   const std::string text =
       "retry: 2000\nevent: history\ndata: {}\n\n: comment\n\nevent:sample\ndata:a\ndata: b\n\n"
       "data: plain\n\nevent: half";
-  const Seen whole = read({text});
+  const Seen whole = events_in({text});
   EXPECT_EQ(whole, (Seen{{"history", "{}"}, {"sample", "a\nb"}, {"message", "plain"}}));
   for (std::size_t i = 0; i <= text.size(); ++i) {
-    ASSERT_EQ(read({text.substr(0, i), text.substr(i)}), whole) << "cut at " << i;
+    ASSERT_EQ(events_in({text.substr(0, i), text.substr(i)}), whole) << "cut at " << i;
   }
 }
 

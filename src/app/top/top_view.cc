@@ -59,9 +59,9 @@ std::string seconds_text(std::optional<double> seconds) {
 }
 
 // Collects lines; those that matter less go first when there is no room.
-class Page {
+class Screenful {
  public:
-  explicit Page(ViewSize size) : size_(size) {}
+  explicit Screenful(ViewSize size) : size_(size) {}
 
   // `rank`: 0 = always, higher = left out earlier.
   void add(std::string text, Tone tone = Tone::plain, int rank = 0) {
@@ -97,6 +97,7 @@ class Page {
     }
     if (size_.height > 0 && lines_.size() > size_.height) lines_.resize(size_.height);
     std::vector<ViewLine> lines;
+    lines.reserve(lines_.size());
     for (Ranked& each : lines_) lines.push_back(std::move(each.line));
     return lines;
   }
@@ -125,7 +126,7 @@ std::string link_text(const TopState& state) {
   return fmt::format("live, reconnected {}x", state.reconnects());
 }
 
-void add_head(Page& page, const TopState& state, const std::string& where) {
+void add_head(Screenful& page, const TopState& state, const std::string& where) {
   const bool live = state.link() == TopState::Link::live;
   std::string title = "penstock top";
   if (live) title += "  " + link_text(state);
@@ -136,7 +137,7 @@ void add_head(Page& page, const TopState& state, const std::string& where) {
   if (!live) page.add(link_text(state), Tone::bad, kAlways);
 }
 
-void add_section(Page& page, ViewSize size, const std::string& heading,
+void add_section(Screenful& page, ViewSize size, const std::string& heading,
                  const std::vector<std::string>& words, const std::vector<double>& spark) {
   page.add("", Tone::plain, kBlank);
   page.add_words(heading, words, Tone::heading, kFigures);
@@ -148,7 +149,7 @@ void add_section(Page& page, ViewSize size, const std::string& heading,
   page.add("  " + sparkline(spark, bars) + label, Tone::plain, kSpark);
 }
 
-void add_figures(Page& page, const TopState& state, ViewSize size) {
+void add_figures(Screenful& page, const TopState& state, ViewSize size) {
   const auto rate = [&](std::string_view column) { return rate_text(state.rate(column)) + "/s"; };
   std::vector<std::string> decisions = {"allowed " + rate("allowed"), "denied " + rate("denied")};
   if (state.last("shadowDenied") > 0) decisions.push_back("shadow " + rate("shadowDenied"));
@@ -166,6 +167,7 @@ void add_figures(Page& page, const TopState& state, ViewSize size) {
                "late " + seconds_text(state.mean("lateSeconds", "lateItems"))},
               state.rates({"dispatched"}));
   std::vector<std::string> depths;
+  depths.reserve(std::size(kStates));
   for (const char* name : kStates)
     depths.push_back(fmt::format("{} {}", name, count_text(state.last(name))));
   page.add_words("  QUEUE", depths, Tone::plain, kFigures);
@@ -175,7 +177,7 @@ void add_figures(Page& page, const TopState& state, ViewSize size) {
               {});
 }
 
-void add_health(Page& page, const TopState& state) {
+void add_health(Screenful& page, const TopState& state) {
   std::vector<std::string> up;
   for (const TopCheck& check : state.checks()) {
     if (check.up) up.push_back(safe(check.name) + " up");
@@ -222,7 +224,7 @@ std::array<std::string, kTypeColumns.size()> type_cells(const TopState& state,
           status};
 }
 
-void add_types(Page& page, const TopState& state, ViewSize size) {
+void add_types(Screenful& page, const TopState& state, ViewSize size) {
   if (state.types().empty()) return;
   std::size_t others = 0;
   for (const TypeColumn& column : kTypeColumns) {
@@ -285,7 +287,7 @@ std::string sparkline(const std::vector<double>& values, std::size_t width) {
 
 std::vector<ViewLine> top_view(const TopState& state, const std::string& where, ViewSize size) {
   size.width = std::max(size.width, kWidthMin);
-  Page page(size);
+  Screenful page(size);
   add_head(page, state, where);
   add_health(page, state);
   add_figures(page, state, size);

@@ -6,18 +6,18 @@
 namespace penstock::core {
 namespace {
 
-constexpr std::array<std::string_view, kItemStates> kNames = {"READY", "CLAIMED", "DISPATCHED",
-                                                              "DEAD", "CANCELLED"};
+constexpr std::array<std::string_view, kItemStates> kItemStateNames = {
+    "READY", "CLAIMED", "DISPATCHED", "DEAD", "CANCELLED"};
 
 }  // namespace
 
 std::string_view item_state_name(ItemState state) noexcept {
-  return kNames[static_cast<std::size_t>(state)];
+  return kItemStateNames[static_cast<std::size_t>(state)];
 }
 
 std::optional<ItemState> item_state_of(std::string_view name) noexcept {
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
-    if (kNames[i] == name) return static_cast<ItemState>(i);
+  for (std::size_t i = 0; i < kItemStateNames.size(); ++i) {
+    if (kItemStateNames[i] == name) return static_cast<ItemState>(i);
   }
   return std::nullopt;
 }

@@ -6,11 +6,10 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "base/test_instants.h"
 
 namespace penstock::core {
 namespace {
-
-constexpr Instant kStart = from_epoch_millis(1'750'000'000'000);
 
 // The most that went in any second that begins with a hand-over.
 std::int64_t most_in_a_second(const std::vector<Instant>& gone, Micros second = Seconds{1}) {

@@ -9,13 +9,13 @@ namespace {
 
 using enum DeliveryState;
 
-constexpr Instant kNow{Seconds{1'750'000'000}};
+constexpr Instant kSent{Seconds{1'750'000'000}};
 
 DeliveryPart part(int number, int parts, DeliveryState state, int at = 0) {
   return {.part = number,
           .parts = parts,
           .state = state,
-          .at = state == pending ? std::nullopt : std::optional(kNow + Seconds{at}),
+          .at = state == pending ? std::nullopt : std::optional(kSent + Seconds{at}),
           .detail = std::string(delivery_state_name(state))};
 }
 
@@ -27,7 +27,7 @@ TEST(Delivery, is_that_of_the_only_part) {
   EXPECT_EQ(sum({part(1, 1, pending)}),
             (Delivery{.state = pending, .at = {}, .detail = "PENDING"}));
   EXPECT_EQ(sum({part(1, 1, delivered, 3)}), (Delivery{.state = delivered,
-                                                       .at = kNow + Seconds{3},
+                                                       .at = kSent + Seconds{3},
                                                        .detail = "DELIVERED",
                                                        .parts = 1,
                                                        .delivered = 1}));
@@ -39,7 +39,7 @@ TEST(Delivery, is_there_only_with_every_part) {
   EXPECT_EQ(sum({part(1, 2, delivered)}).state, enroute) << "the other part is not known at all";
   const Delivery all = sum({part(1, 2, delivered, 1), part(2, 2, delivered, 9)});
   EXPECT_EQ(all.state, delivered);
-  EXPECT_EQ(all.at, kNow + Seconds{9});
+  EXPECT_EQ(all.at, kSent + Seconds{9});
   EXPECT_EQ(all.delivered, 2);
 }
 

@@ -7,7 +7,7 @@ namespace penstock::core {
 namespace {
 
 // Crockford's: no letter that looks like a digit.
-constexpr std::string_view kAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+constexpr std::string_view kIdAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 constexpr std::size_t kTimeLetters = 10;    // 48 bits of milliseconds, and two that are zero
 constexpr std::size_t kChanceLetters = 16;  // 80 bits
 constexpr std::size_t kLetters = kTimeLetters + kChanceLetters;
@@ -15,7 +15,7 @@ constexpr std::size_t kLetters = kTimeLetters + kChanceLetters;
 template <class Number>
 void put_letters(std::string& out, Number value, std::size_t letters) {
   for (std::size_t i = letters; i-- > 0;) {
-    out.push_back(kAlphabet[static_cast<std::size_t>(value >> (5 * i)) & 31]);
+    out.push_back(kIdAlphabet[static_cast<std::size_t>(value >> (5 * i)) & 31]);
   }
 }
 
@@ -48,7 +48,7 @@ ItemId make_message_id(Instant now, UserId user, std::uint64_t chance, std::uint
 Instant time_of_message(std::string_view id) noexcept {
   std::int64_t millis = 0;
   for (const char letter : id.substr(0, kTimeLetters)) {
-    millis = millis << 5 | static_cast<std::int64_t>(kAlphabet.find(letter) & 31);
+    millis = millis << 5 | static_cast<std::int64_t>(kIdAlphabet.find(letter) & 31);
   }
   // As far as an Instant goes: anyone can write down an id.
   constexpr std::int64_t kMillisMax = std::int64_t{1} << 48;
@@ -57,7 +57,7 @@ Instant time_of_message(std::string_view id) noexcept {
 
 std::optional<UserId> user_of_message(std::string_view id) noexcept {
   if (id.size() < kLetters + 2 || id[kLetters] != '-') return std::nullopt;
-  if (id.substr(0, kLetters).find_first_not_of(kAlphabet) != id.npos) return std::nullopt;
+  if (id.substr(0, kLetters).find_first_not_of(kIdAlphabet) != id.npos) return std::nullopt;
   const std::string_view digits = id.substr(kLetters + 1);
   if (digits.size() > 1 && digits.front() == '0') return std::nullopt;
   UserId user;

@@ -37,24 +37,24 @@ char32_t take_character(std::string_view& text) noexcept {
 
 // The basic alphabet by its septets; what is behind an escape (0x1B) stands in kEscaped.
 constexpr std::size_t kSeptets = 128;
-constexpr char32_t kNone = 0xFFFF;
+constexpr char32_t kNoCharacter = 0xFFFF;
 constexpr std::array<char32_t, kSeptets> kBasic = {
-    '@',    0x00A3, '$',    0x00A5, 0x00E8, 0x00E9, 0x00F9, 0x00EC,  // 0x00
-    0x00F2, 0x00C7, '\n',   0x00D8, 0x00F8, '\r',   0x00C5, 0x00E5,  // 0x08
-    0x0394, '_',    0x03A6, 0x0393, 0x039B, 0x03A9, 0x03A0, 0x03A8,  // 0x10
-    0x03A3, 0x0398, 0x039E, kNone,  0x00C6, 0x00E6, 0x00DF, 0x00C9,  // 0x18
-    ' ',    '!',    '"',    '#',    0x00A4, '%',    '&',    '\'',    // 0x20
-    '(',    ')',    '*',    '+',    ',',    '-',    '.',    '/',     // 0x28
-    '0',    '1',    '2',    '3',    '4',    '5',    '6',    '7',     // 0x30
-    '8',    '9',    ':',    ';',    '<',    '=',    '>',    '?',     // 0x38
-    0x00A1, 'A',    'B',    'C',    'D',    'E',    'F',    'G',     // 0x40
-    'H',    'I',    'J',    'K',    'L',    'M',    'N',    'O',     // 0x48
-    'P',    'Q',    'R',    'S',    'T',    'U',    'V',    'W',     // 0x50
-    'X',    'Y',    'Z',    0x00C4, 0x00D6, 0x00D1, 0x00DC, 0x00A7,  // 0x58
-    0x00BF, 'a',    'b',    'c',    'd',    'e',    'f',    'g',     // 0x60
-    'h',    'i',    'j',    'k',    'l',    'm',    'n',    'o',     // 0x68
-    'p',    'q',    'r',    's',    't',    'u',    'v',    'w',     // 0x70
-    'x',    'y',    'z',    0x00E4, 0x00F6, 0x00F1, 0x00FC, 0x00E0,  // 0x78
+    '@',    0x00A3, '$',    0x00A5,       0x00E8, 0x00E9, 0x00F9, 0x00EC,  // 0x00
+    0x00F2, 0x00C7, '\n',   0x00D8,       0x00F8, '\r',   0x00C5, 0x00E5,  // 0x08
+    0x0394, '_',    0x03A6, 0x0393,       0x039B, 0x03A9, 0x03A0, 0x03A8,  // 0x10
+    0x03A3, 0x0398, 0x039E, kNoCharacter, 0x00C6, 0x00E6, 0x00DF, 0x00C9,  // 0x18
+    ' ',    '!',    '"',    '#',          0x00A4, '%',    '&',    '\'',    // 0x20
+    '(',    ')',    '*',    '+',          ',',    '-',    '.',    '/',     // 0x28
+    '0',    '1',    '2',    '3',          '4',    '5',    '6',    '7',     // 0x30
+    '8',    '9',    ':',    ';',          '<',    '=',    '>',    '?',     // 0x38
+    0x00A1, 'A',    'B',    'C',          'D',    'E',    'F',    'G',     // 0x40
+    'H',    'I',    'J',    'K',          'L',    'M',    'N',    'O',     // 0x48
+    'P',    'Q',    'R',    'S',          'T',    'U',    'V',    'W',     // 0x50
+    'X',    'Y',    'Z',    0x00C4,       0x00D6, 0x00D1, 0x00DC, 0x00A7,  // 0x58
+    0x00BF, 'a',    'b',    'c',          'd',    'e',    'f',    'g',     // 0x60
+    'h',    'i',    'j',    'k',          'l',    'm',    'n',    'o',     // 0x68
+    'p',    'q',    'r',    's',          't',    'u',    'v',    'w',     // 0x70
+    'x',    'y',    'z',    0x00E4,       0x00F6, 0x00F1, 0x00FC, 0x00E0,  // 0x78
 };
 constexpr std::uint16_t kEscape = 0x1B;
 
@@ -79,7 +79,8 @@ constexpr auto kAlphabet = [] {
   std::array<Septets, kSeptets - 1 + kEscaped.size()> all{};
   std::size_t count = 0;
   for (std::size_t code = 0; code < kSeptets; ++code) {
-    if (kBasic[code] != kNone) all[count++] = {kBasic[code], static_cast<std::uint16_t>(code)};
+    if (kBasic[code] != kNoCharacter)
+      all[count++] = {kBasic[code], static_cast<std::uint16_t>(code)};
   }
   for (const Septets& each : kEscaped) {
     all[count++] = {each.character, static_cast<std::uint16_t>(kEscape << 8 | each.code)};

@@ -4,12 +4,11 @@
 #include <array>
 #include <vector>
 
+#include "base/test_instants.h"
 #include "core/limits/decide.h"
 
 namespace penstock::core {
 namespace {
-
-constexpr Instant kStart = from_epoch_millis(1'750'000'000'000);
 
 class ChargeAll : public testing::Test {
  protected:

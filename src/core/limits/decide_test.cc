@@ -3,19 +3,16 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <deque>
 #include <map>
 #include <vector>
 
 #include "base/rng.h"
+#include "base/test_instants.h"
+#include "core/limits/test_types.h"
 
 namespace penstock::core {
 namespace {
-
-constexpr Instant kStart = from_epoch_millis(1'750'000'000'000);  // a multiple of 10 s
-constexpr std::array kAll = {LimitType::token_bucket, LimitType::gcra, LimitType::sliding_window,
-                             LimitType::sliding_window_counter, LimitType::fixed_window};
 
 Limit limit_of(LimitType type, std::int64_t capacity) {
   return {.type = type,
@@ -95,7 +92,7 @@ TEST(WindowLimits, never_admit_more_than_their_capacity_in_an_aligned_window) {
 }
 
 TEST(Limits, give_one_burst_after_long_idleness) {
-  for (const LimitType type : kAll) {
+  for (const LimitType type : kAllTypes) {
     const Limit limit = limit_of(type, 10);
     LimitState state;
     ASSERT_TRUE(charge(limit, state, 10, kStart).admitted);
@@ -107,7 +104,7 @@ TEST(Limits, give_one_burst_after_long_idleness) {
 }
 
 TEST(Limits, mint_nothing_when_time_goes_back) {
-  for (const LimitType type : kAll) {
+  for (const LimitType type : kAllTypes) {
     const Limit limit = limit_of(type, 10);
     LimitState state;
     ASSERT_TRUE(charge(limit, state, 10, kStart).admitted);
@@ -123,7 +120,7 @@ TEST(Limits, mint_nothing_when_time_goes_back) {
 }
 
 TEST(Limits, keep_the_usage_when_the_capacity_changes) {
-  for (const LimitType type : kAll) {
+  for (const LimitType type : kAllTypes) {
     LimitState state;
     ASSERT_TRUE(charge(limit_of(type, 10), state, 4, kStart).admitted);
     EXPECT_EQ(evaluate(limit_of(type, 20), state, 0, kStart).remaining, 16);
@@ -134,8 +131,8 @@ TEST(Limits, keep_the_usage_when_the_capacity_changes) {
 }
 
 TEST(Limits, start_fresh_when_the_type_changes) {
-  for (const LimitType from : kAll) {
-    for (const LimitType to : kAll) {
+  for (const LimitType from : kAllTypes) {
+    for (const LimitType to : kAllTypes) {
       LimitState state;
       ASSERT_TRUE(charge(limit_of(from, 10), state, 10, kStart).admitted);
       EXPECT_EQ(evaluate(limit_of(to, 10), state, 0, kStart).remaining, from == to ? 0 : 10);
@@ -145,7 +142,7 @@ TEST(Limits, start_fresh_when_the_type_changes) {
 }
 
 TEST(Limits, keep_the_usage_when_the_rate_or_the_window_changes) {
-  for (const LimitType type : kAll) {
+  for (const LimitType type : kAllTypes) {
     LimitState state;
     ASSERT_TRUE(charge(limit_of(type, 10), state, 4, kStart).admitted);
     Limit other = limit_of(type, 10);
@@ -162,7 +159,7 @@ TEST(Limits, keep_the_usage_when_the_rate_or_the_window_changes) {
 }
 
 TEST(Limits, admit_a_cost_above_the_capacity_never) {
-  for (const LimitType type : kAll) {
+  for (const LimitType type : kAllTypes) {
     LimitState state;
     for (const std::int64_t cost : {std::int64_t{11}, kCapacityMax, INT64_MAX}) {
       const LimitStatus status = charge(limit_of(type, 10), state, cost, kStart);
@@ -174,7 +171,7 @@ TEST(Limits, admit_a_cost_above_the_capacity_never) {
 }
 
 TEST(Limits, take_back_no_more_than_is_used) {
-  for (const LimitType type : kAll) {
+  for (const LimitType type : kAllTypes) {
     const Limit limit = limit_of(type, 10);
     LimitState state;
     ASSERT_TRUE(charge(limit, state, 7, kStart).admitted);
@@ -193,7 +190,7 @@ TEST(Limits, take_back_no_more_than_is_used) {
 }
 
 TEST(Limits, are_idle_once_nothing_is_used_nor_counted) {
-  for (const LimitType type : kAll) {
+  for (const LimitType type : kAllTypes) {
     const Limit limit = limit_of(type, 10);
     LimitState state;
     EXPECT_TRUE(idle(state, kStart));
@@ -208,7 +205,7 @@ TEST(Limits, are_idle_once_nothing_is_used_nor_counted) {
 
 TEST(Limits, know_from_when_on_they_are_idle) {
   Rng rng(11);
-  for (const LimitType type : kAll) {
+  for (const LimitType type : kAllTypes) {
     for (int round = 0; round < 300; ++round) {
       Limit limit = limit_of(type, rng.between(1, 50));
       limit.refill = {.tokens = rng.between(1, 9), .micros = rng.between(1, 3'000'000)};
@@ -284,7 +281,7 @@ TEST(LimitState, copies_and_moves_its_log) {
 }
 
 TEST(LimitState, from_a_clock_ahead_comes_back_without_losing_usage) {
-  for (const LimitType type : kAll) {
+  for (const LimitType type : kAllTypes) {
     const Limit limit = limit_of(type, 10);
     LimitState state;
     ASSERT_TRUE(charge(limit, state, 10, kStart + Seconds{3'600}).admitted);

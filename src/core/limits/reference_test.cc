@@ -10,13 +10,14 @@
 #include "base/rng.h"
 #include "core/limits/decide.h"
 #include "core/limits/test_reference.h"
+#include "core/limits/test_types.h"
 
 namespace penstock::core {
 namespace {
 
-constexpr Instant kStart = from_epoch_millis(1'750'000'000'123);
+constexpr Instant kUnevenStart = from_epoch_millis(1'750'000'000'123);
 constexpr int kHistories = 400;
-constexpr int kSteps = 300;
+constexpr int kStepsOfHistory = 300;
 
 class World {
  public:
@@ -140,7 +141,7 @@ class World {
   }
 
   Rng rng_;
-  Instant now_ = kStart;
+  Instant now_ = kUnevenStart;
   Limit limit_;
   LimitState state_;
   std::unique_ptr<reference::Reference> reference_;
@@ -151,7 +152,7 @@ class LimitReference : public testing::TestWithParam<LimitType> {};
 TEST_P(LimitReference, agrees_over_random_histories) {
   for (std::uint64_t seed = 0; seed < kHistories; ++seed) {
     World world(GetParam(), seed);
-    for (int step = 0; step < kSteps; ++step) {
+    for (int step = 0; step < kStepsOfHistory; ++step) {
       world.step();
       ASSERT_FALSE(HasFatalFailure() || HasNonfatalFailure())
           << "seed " << seed << " step " << step;
@@ -159,16 +160,13 @@ TEST_P(LimitReference, agrees_over_random_histories) {
   }
 }
 
-constexpr std::array kAll = {LimitType::token_bucket, LimitType::gcra, LimitType::sliding_window,
-                             LimitType::sliding_window_counter, LimitType::fixed_window};
-
 std::string type_name(const testing::TestParamInfo<LimitType>& info) {
   constexpr std::array<const char*, 5> kNames = {"token_bucket", "gcra", "sliding_window",
                                                  "sliding_window_counter", "fixed_window"};
   return kNames[static_cast<std::size_t>(info.param)];
 }
 
-INSTANTIATE_TEST_SUITE_P(Limits, LimitReference, testing::ValuesIn(kAll), type_name);
+INSTANTIATE_TEST_SUITE_P(Limits, LimitReference, testing::ValuesIn(kAllTypes), type_name);
 
 // The ends of what make_limit lets through, where products need most of 128 bits.
 TEST(LimitReferenceExtremes, agrees_at_the_ends_of_the_ranges) {
@@ -180,7 +178,7 @@ TEST(LimitReferenceExtremes, agrees_at_the_ends_of_the_ranges) {
       const auto model = reference::make(limit);
       LimitState state;
       Rng rng(1);
-      Instant now = kStart;
+      Instant now = kUnevenStart;
       for (int i = 0; i < 2'000; ++i) {
         now += Micros{rng.between(0, 1'000'000'000)};
         const std::int64_t cost = rng.between(kCapacityMax / 10, kCapacityMax);

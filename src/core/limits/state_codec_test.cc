@@ -2,18 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <string>
 
 #include "base/rng.h"
+#include "base/test_instants.h"
 #include "core/limits/decide.h"
+#include "core/limits/test_types.h"
 
 namespace penstock::core {
 namespace {
-
-constexpr Instant kStart = from_epoch_millis(1'750'000'000'000);
-constexpr std::array kAll = {LimitType::token_bucket, LimitType::gcra, LimitType::sliding_window,
-                             LimitType::sliding_window_counter, LimitType::fixed_window};
 
 Limit random_limit(LimitType type, Rng& rng) {
   return {.type = type,
@@ -39,7 +36,7 @@ std::string encoded(const LimitState& state) {
 
 TEST(StateCodec, gives_back_what_was_written) {
   Rng rng(1);
-  for (const LimitType type : kAll) {
+  for (const LimitType type : kAllTypes) {
     for (int i = 0; i < 200; ++i) {
       const Limit limit = random_limit(type, rng);
       const LimitState state = random_state(limit, rng);
@@ -67,7 +64,7 @@ TEST(StateCodec, writes_a_bucket_in_few_bytes) {
 
 TEST(StateCodec, refuses_every_cut_and_every_extra_byte) {
   Rng rng(2);
-  for (const LimitType type : kAll) {
+  for (const LimitType type : kAllTypes) {
     const std::string bytes = encoded(random_state(random_limit(type, rng), rng));
     for (std::size_t length = 0; length < bytes.size(); ++length) {
       EXPECT_FALSE(decode_state(bytes.substr(0, length)));
@@ -80,7 +77,7 @@ TEST(StateCodec, survives_garbage) {
   Rng rng(3);
   int accepted = 0;
   for (int i = 0; i < 200'000; ++i) {
-    std::string bytes = encoded(random_state(random_limit(kAll[rng.below(5)], rng), rng));
+    std::string bytes = encoded(random_state(random_limit(kAllTypes[rng.below(5)], rng), rng));
     for (std::uint64_t flips = 1 + rng.below(3); flips > 0; --flips) {
       bytes[rng.below(bytes.size())] = static_cast<char>(rng());
     }

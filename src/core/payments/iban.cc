@@ -20,7 +20,8 @@ constexpr bool is_capital(char c) noexcept { return c >= 'A' && c <= 'Z'; }
 std::size_t length_of(std::string_view country) noexcept {
   for (std::size_t at = 0; at < kLengths.size(); at += 4) {
     if (kLengths.substr(at, 2) != country) continue;
-    return static_cast<std::size_t>((kLengths[at + 2] - '0') * 10 + (kLengths[at + 3] - '0'));
+    const int length = (kLengths[at + 2] - '0') * 10 + (kLengths[at + 3] - '0');
+    return static_cast<std::size_t>(length);
   }
   return 0;
 }

@@ -10,8 +10,6 @@
 namespace penstock::core {
 namespace {
 
-constexpr std::uint32_t kNone = PatternTables::kNone;
-
 using Branch = PatternTables::Branch;
 using Node = PatternTables::Node;
 using Star = PatternTables::Star;
@@ -22,8 +20,6 @@ struct Descent {
 };
 
 constexpr Node kNowhere;
-
-enum class Direction : std::uint8_t { forward, backward };
 
 // As far as `text` leads, from its first byte on or from its last byte back.
 template <Direction kDirection>
@@ -117,7 +113,7 @@ class Search {
 
   std::uint32_t run(const Node& trunk) {
     best_ = trunk.prefix_rank;
-    for (std::uint32_t at = trunk.star; at != kNone; at = tables_.stars[at].above) {
+    for (std::uint32_t at = trunk.star; at != kNoPattern; at = tables_.stars[at].above) {
       visit(tables_.stars[at], tables_.stars[at].depth);
     }
     while (!open_.empty()) {
@@ -162,14 +158,14 @@ class Search {
   // above it.
   void open_stars(const Node& node, std::size_t from) {
     std::uint32_t at = node.star;
-    while (at != kNone && open_.take(at, from + tables_.stars[at].depth)) {
+    while (at != kNoPattern && open_.take(at, from + tables_.stars[at].depth)) {
       at = tables_.stars[at].above;
     }
   }
 
   const PatternTables& tables_;
   std::string_view key_;
-  std::uint32_t best_ = kNone;
+  std::uint32_t best_ = kNoPattern;
   OpenStars open_;
 };
 
@@ -183,8 +179,8 @@ class Search {
 
 std::uint32_t best_rank(const PatternTables& tables, std::string_view key) {
   const auto [node, whole] = descend<Direction::forward>(tables, 0, key);
-  if (whole && node->exact_rank != kNone) return node->exact_rank;
-  if (node->star == kNone) return node->prefix_rank;
+  if (whole && node->exact_rank != kNoPattern) return node->exact_rank;
+  if (node->star == kNoPattern) return node->prefix_rank;
   return search(tables, key, *node);
 }
 

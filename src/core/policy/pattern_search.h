@@ -15,7 +15,7 @@
 namespace penstock::core {
 
 // The rank of the key itself if it is among the exact ones, else the smallest of the patterns that
-// match it; PatternTables::kNone if there is none.
+// match it; kNoPattern if there is none.
 std::uint32_t best_rank(const PatternTables& tables, std::string_view key);
 
 }  // namespace penstock::core

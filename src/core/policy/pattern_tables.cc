@@ -9,29 +9,25 @@
 namespace penstock::core {
 namespace {
 
-constexpr std::uint32_t kNone = PatternTables::kNone;
-
 using Branch = PatternTables::Branch;
 using Node = PatternTables::Node;
 
 // What stands behind a star of a pattern; does not begin with a star and is not empty.
 struct Rest {
   std::string_view text;
-  std::uint32_t rank = kNone;
+  std::uint32_t rank = kNoPattern;
 };
 
 // One text of a trie, and what the node at its end says.
 struct Entry {
   std::string text;
-  std::uint32_t exact_rank = kNone;
-  std::uint32_t prefix_rank = kNone;
-  std::uint32_t star = kNone;
+  std::uint32_t exact_rank = kNoPattern;
+  std::uint32_t prefix_rank = kNoPattern;
+  std::uint32_t star = kNoPattern;
 };
 
-enum class Direction : std::uint8_t { forward, backward };
-
 std::uint32_t narrow(std::size_t value) {
-  PENSTOCK_CHECK(value < kNone);
+  PENSTOCK_CHECK(value < kNoPattern);
   return static_cast<std::uint32_t>(value);
 }
 
@@ -99,7 +95,7 @@ class TrieGrower {
   void end_entry(Node& node, const Entry& entry) {
     node.exact_rank = std::min(node.exact_rank, entry.exact_rank);
     node.prefix_rank = std::min(node.prefix_rank, entry.prefix_rank);
-    if (entry.star == kNone) return;
+    if (entry.star == kNoPattern) return;
     tables_.stars[entry.star].depth = narrow(entry.text.size());
     tables_.stars[entry.star].above = node.star;
     node.star = entry.star;
@@ -189,7 +185,7 @@ class Compiler {
 
   static void widen(Branch& branch, const Rest& rest) {
     const std::uint32_t bytes = narrow(literal_bytes(rest.text));
-    branch.bytes_min = branch.best_rank == kNone ? bytes : std::min(branch.bytes_min, bytes);
+    branch.bytes_min = branch.best_rank == kNoPattern ? bytes : std::min(branch.bytes_min, bytes);
     branch.best_rank = std::min(branch.best_rank, rest.rank);
   }
 

@@ -16,9 +16,12 @@
 
 namespace penstock::core {
 
-struct PatternTables {
-  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+// How a trie is read: texts from their first byte on, tails from their last byte back.
+enum class Direction : std::uint8_t { forward, backward };
 
+inline constexpr std::uint32_t kNoPattern = ~std::uint32_t{0};
+
+struct PatternTables {
   // Fields of `rank` are places in the list of keys, smaller is better. What a node says about `*`
   // it also says for the nodes above it, so a descent has to look at its last node only.
   struct Node {
@@ -26,24 +29,24 @@ struct PatternTables {
     std::uint32_t run_bytes = 0;
     std::uint32_t slots = 0;  // of the next byte: `span` of them in `slots`, from byte `low` on
     std::uint32_t first_child = 0;
-    std::uint32_t exact_rank = kNone;   // of the key that ends here, without any star
-    std::uint32_t prefix_rank = kNone;  // the best that ends with a star here or above
-    std::uint32_t star = kNone;         // the nearest here or above with more literals behind it
+    std::uint32_t exact_rank = kNoPattern;   // of the key that ends here, without any star
+    std::uint32_t prefix_rank = kNoPattern;  // the best that ends with a star here or above
+    std::uint32_t star = kNoPattern;  // the nearest here or above with more literals behind it
     std::uint16_t span = 0;
     std::uint8_t low = 0;
   };
 
   struct Branch {
-    std::uint32_t root = kNone;
-    std::uint32_t best_rank = kNone;  // nothing behind this branch is better
-    std::uint32_t bytes_min = 0;      // fewer bytes match nothing behind this branch
+    std::uint32_t root = kNoPattern;
+    std::uint32_t best_rank = kNoPattern;  // nothing behind this branch is better
+    std::uint32_t bytes_min = 0;           // fewer bytes match nothing behind this branch
   };
 
   struct Star {
     Branch tails;
     Branch middles;
-    std::uint32_t depth = 0;      // bytes from the root of its trie
-    std::uint32_t above = kNone;  // the next star on the way to that root
+    std::uint32_t depth = 0;           // bytes from the root of its trie
+    std::uint32_t above = kNoPattern;  // the next star on the way to that root
   };
 
   std::vector<Node> nodes;          // 0 is the root of the trunk

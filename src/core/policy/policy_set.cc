@@ -32,7 +32,7 @@ PolicySet::PolicySet(std::vector<Policy> policies, Policy fallback)
 
 const Policy& PolicySet::match_any(std::string_view key) const {
   const std::uint32_t rank = best_rank(tables_, key);
-  return rank == PatternTables::kNone ? fallback_ : policies_[rank];
+  return rank == kNoPattern ? fallback_ : policies_[rank];
 }
 
 }  // namespace penstock::core

@@ -11,7 +11,7 @@ namespace penstock::core {
 namespace {
 
 constexpr Millis kSize = Seconds{4};
-const Instant kStart = from_epoch_millis(1'800'000'000'000);  // the start of a 4 s window
+const Instant kWindowStart = from_epoch_millis(1'800'000'000'000);  // the start of a 4 s window
 
 Burst plan(const BurstQuery& query, const std::map<WindowIndex, std::int64_t>& used) {
   BurstPlan plan(query);
@@ -28,40 +28,41 @@ BurstQuery query(Instant requested, std::int64_t count) {
 }
 
 TEST(BurstPlan, fills_empty_windows_from_the_requested_one_on) {
-  const Burst burst = plan(query(kStart, 250), {});
+  const Burst burst = plan(query(kWindowStart, 250), {});
   EXPECT_EQ(burst.placed, 250);
   EXPECT_EQ(burst.windows_used, 3);
-  EXPECT_EQ(burst.first, kStart);
-  EXPECT_EQ(burst.last, kStart + 3 * kSize - Millis{1});
+  EXPECT_EQ(burst.first, kWindowStart);
+  EXPECT_EQ(burst.last, kWindowStart + 3 * kSize - Millis{1});
 }
 
 TEST(BurstPlan, offers_only_the_rest_of_the_window_asked_for) {
-  const Burst burst = plan(query(kStart + Seconds{3}, 26), {});
+  const Burst burst = plan(query(kWindowStart + Seconds{3}, 26), {});
   EXPECT_EQ(burst.windows_used, 2);
-  EXPECT_EQ(burst.first, kStart + Seconds{3});
-  EXPECT_EQ(burst.last, kStart + 2 * kSize - Millis{1});
+  EXPECT_EQ(burst.first, kWindowStart + Seconds{3});
+  EXPECT_EQ(burst.last, kWindowStart + 2 * kSize - Millis{1});
 }
 
 TEST(BurstPlan, passes_over_full_windows) {
-  const WindowIndex first = window_of(kStart, kSize);
-  const Burst burst = plan(query(kStart, 150), {{first - 1, 5}, {first, 100}, {first + 1, 60}});
+  const WindowIndex first = window_of(kWindowStart, kSize);
+  const Burst burst =
+      plan(query(kWindowStart, 150), {{first - 1, 5}, {first, 100}, {first + 1, 60}});
   EXPECT_EQ(burst.windows_used, 3);
-  EXPECT_EQ(burst.first, kStart + kSize);
-  EXPECT_EQ(burst.last, kStart + 4 * kSize - Millis{1});
+  EXPECT_EQ(burst.first, kWindowStart + kSize);
+  EXPECT_EQ(burst.last, kWindowStart + 4 * kSize - Millis{1});
 }
 
 TEST(BurstPlan, says_how_many_find_no_room_within_the_delay) {
-  BurstQuery asked = query(kStart, 1'000);
+  BurstQuery asked = query(kWindowStart, 1'000);
   asked.max_delay = kSize;  // two windows
-  const Burst burst = plan(asked, {{window_of(kStart, kSize), 30}});
+  const Burst burst = plan(asked, {{window_of(kWindowStart, kSize), 30}});
   EXPECT_EQ(burst.placed, 170);
   EXPECT_EQ(burst.windows_used, 2);
 }
 
 TEST(BurstPlan, gives_no_instants_when_nothing_fits) {
-  BurstQuery asked = query(kStart, 1);
+  BurstQuery asked = query(kWindowStart, 1);
   asked.max_delay = Millis{0};
-  const Burst burst = plan(asked, {{window_of(kStart, kSize), 100}});
+  const Burst burst = plan(asked, {{window_of(kWindowStart, kSize), 100}});
   EXPECT_EQ(burst.placed, 0);
   EXPECT_EQ(burst.windows_used, 0);
   EXPECT_FALSE(burst.first);
@@ -74,7 +75,7 @@ TEST(BurstPlan, agrees_with_placing_the_events_one_by_one) {
     auto draw = [&, n = std::uint64_t{0}](std::uint64_t below) mutable {
       return static_cast<std::int64_t>(mix64(seed * 1'000 + n++) % below);
     };
-    BurstQuery asked = query(kStart + Millis{draw(4'000)}, draw(800));
+    BurstQuery asked = query(kWindowStart + Millis{draw(4'000)}, draw(800));
     asked.max_delay = Millis{draw(40'000)};
     const WindowIndex first = window_of(asked.requested, kSize);
     std::map<WindowIndex, std::int64_t> used;

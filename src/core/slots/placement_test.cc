@@ -8,12 +8,10 @@
 #include <vector>
 
 #include "core/slots/slot_config.h"
+#include "core/slots/test_entropy.h"
 
 namespace penstock::core {
 namespace {
-
-constexpr std::uint64_t kLowest = 0;
-constexpr std::uint64_t kHighest = ~std::uint64_t{0};
 
 // One pool, seen by one config.
 struct Pool {

@@ -12,12 +12,12 @@
 
 #include "base/rng.h"
 #include "core/slots/placement.h"
+#include "core/slots/test_entropy.h"
 
 namespace penstock::core {
 namespace {
 
 constexpr std::uint64_t kOnlySeed = 0;  // 0 = all
-constexpr std::uint64_t kHighest = ~std::uint64_t{0};
 
 using Counters = std::map<WindowIndex, std::int64_t>;
 

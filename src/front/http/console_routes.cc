@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "front/http/ascii.h"
+#include "base/ascii.h"
 
 namespace penstock::front {
 namespace {

@@ -18,14 +18,14 @@ using service::DispatchService;
 
 constexpr std::string_view kItemId = "itemId";
 
-struct Context {
+struct DispatchRoutes {
   DispatchService& dispatch;
   std::size_t context_bytes_max;
   const Clock& clock;
 };
 
 // 202 for what is new, 200 for the same again; the rest is a conflict.
-Result<int> status_of_taken(const store::Enqueued& taken) {
+Result<int> status_of_taken_item(const store::Enqueued& taken) {
   switch (taken.result) {
     case store::EnqueueResult::created:
       return 202;
@@ -39,15 +39,11 @@ Result<int> status_of_taken(const store::Enqueued& taken) {
   return fail(ErrorKind::conflict, "this item is known");
 }
 
-std::optional<ItemType> read_type(const Request& request, Exchange& exchange) {
-  return read_path_id<ItemType>(request, exchange, 0, "itemType");
-}
-
 std::optional<ItemId> read_id(const Request& request, Exchange& exchange) {
   return read_path_id<ItemId>(request, exchange, 1, "itemId");
 }
 
-void enqueue_one(const Context& context, const Request& request, Reply&& reply) {
+void enqueue_one(const DispatchRoutes& context, const Request& request, Reply&& reply) {
   Exchange exchange(request, std::move(reply), context.clock);
   const auto type = read_type(request, exchange);
   if (!type) return;
@@ -65,7 +61,7 @@ void enqueue_one(const Context& context, const Request& request, Reply&& reply) 
                             id = std::move(id)](DispatchService::Taken answers) mutable {
                              const Result<store::Enqueued>& taken = answers.front();
                              if (!taken) return exchange.fail(taken.error());
-                             const Result<int> status = status_of_taken(*taken);
+                             const Result<int> status = status_of_taken_item(*taken);
                              if (!status) return exchange.fail(status.error());
                              wire::JsonWriter out;
                              out.begin_object();
@@ -76,7 +72,7 @@ void enqueue_one(const Context& context, const Request& request, Reply&& reply) 
 }
 
 void encode_answer(wire::JsonWriter& out, std::string_view id, const store::Enqueued& taken) {
-  const Result<int> status = status_of_taken(taken);
+  const Result<int> status = status_of_taken_item(taken);
   if (!status) return encode_failure(out, kItemId, id, status.error());
   out.begin_object()
       .member(kItemId, id)
@@ -86,7 +82,7 @@ void encode_answer(wire::JsonWriter& out, std::string_view id, const store::Enqu
       .end_object();
 }
 
-void enqueue_batch(const Context& context, const Request& request, Reply&& reply) {
+void enqueue_batch(const DispatchRoutes& context, const Request& request, Reply&& reply) {
   Exchange exchange(request, std::move(reply), context.clock);
   const auto type = read_type(request, exchange);
   if (!type) return;
@@ -114,7 +110,7 @@ auto send_item(Exchange&& exchange) {
   };
 }
 
-void get_item(const Context& context, const Request& request, Reply&& reply) {
+void get_item(const DispatchRoutes& context, const Request& request, Reply&& reply) {
   Exchange exchange(request, std::move(reply), context.clock);
   auto type = read_type(request, exchange);
   if (!type) return;
@@ -123,7 +119,7 @@ void get_item(const Context& context, const Request& request, Reply&& reply) {
   context.dispatch.find(std::move(*type), std::move(*id), send_item(std::move(exchange)));
 }
 
-void cancel_item(const Context& context, const Request& request, Reply&& reply) {
+void cancel_item(const DispatchRoutes& context, const Request& request, Reply&& reply) {
   Exchange exchange(request, std::move(reply), context.clock);
   auto type = read_type(request, exchange);
   if (!type) return;
@@ -137,7 +133,7 @@ void cancel_item(const Context& context, const Request& request, Reply&& reply) 
                           });
 }
 
-void redrive_item(const Context& context, const Request& request, Reply&& reply) {
+void redrive_item(const DispatchRoutes& context, const Request& request, Reply&& reply) {
   Exchange exchange(request, std::move(reply), context.clock);
   auto type = read_type(request, exchange);
   if (!type) return;
@@ -148,7 +144,7 @@ void redrive_item(const Context& context, const Request& request, Reply&& reply)
                            send_item(std::move(exchange)));
 }
 
-void get_summary(const Context& context, const Request& request, Reply&& reply) {
+void get_summary(const DispatchRoutes& context, const Request& request, Reply&& reply) {
   Exchange exchange(request, std::move(reply), context.clock);
   auto type = read_type(request, exchange);
   if (!type) return;
@@ -184,7 +180,7 @@ Result<std::optional<store::DeadPlace>> place_of(const std::string& text) {
   return store::DeadPlace{.died = Instant{Micros{micros}}, .id = std::move(*id)};
 }
 
-void list_dead(const Context& context, const Request& request, Reply&& reply) {
+void list_dead(const DispatchRoutes& context, const Request& request, Reply&& reply) {
   Exchange exchange(request, std::move(reply), context.clock);
   auto type = read_type(request, exchange);
   if (!type) return;
@@ -219,7 +215,7 @@ void add_dispatch_routes(std::vector<Route>& routes, DispatchService& dispatch,
                          std::size_t context_bytes_max, const Clock& clock) {
   const auto add = [&](Method method, std::string_view pattern, BodyLimit body, auto* handler) {
     routes.push_back({method, pattern, Access::api, body,
-                      [handler, context = Context{dispatch, context_bytes_max, clock}](
+                      [handler, context = DispatchRoutes{dispatch, context_bytes_max, clock}](
                           const Request& request, Reply&& reply) {
                         handler(context, request, std::move(reply));
                       }});

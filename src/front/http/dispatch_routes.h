@@ -2,13 +2,20 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "base/time.h"
 #include "front/http/http.h"
+#include "front/http/json_routes.h"
 #include "service/dispatch/dispatch_service.h"
 
 namespace penstock::front {
+
+// The item type that a path names; answers the exchange itself (400) when it is malformed.
+inline std::optional<ItemType> read_type(const Request& request, Exchange& exchange) {
+  return read_path_id<ItemType>(request, exchange, 0, "itemType");
+}
 
 // The service and the clock must outlive the routes.
 void add_dispatch_routes(std::vector<Route>& routes, service::DispatchService& dispatch,

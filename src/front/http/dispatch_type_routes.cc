@@ -14,10 +14,6 @@ using service::DispatchService;
 
 constexpr std::string_view kTypes = "/admin/dispatch/types";
 
-std::optional<ItemType> read_type(const Request& request, Exchange& exchange) {
-  return read_path_id<ItemType>(request, exchange, 0, "itemType");
-}
-
 auto send_type(Exchange&& exchange) {
   return [exchange = std::move(exchange)](Result<store::ItemTypeRecord> record) mutable {
     if (!record) return exchange.fail(record.error());
@@ -57,7 +53,7 @@ void get_type(DispatchService& dispatch, const Clock& clock, const Request& requ
   Exchange exchange(request, std::move(reply), clock);
   auto type = read_type(request, exchange);
   if (!type) return;
-  dispatch.find_type(std::move(*type), send_type(std::move(exchange)));
+  dispatch.find_type(*type, send_type(std::move(exchange)));
 }
 
 // The settings are read from a copy of the body once those in force are known: a merge needs them.

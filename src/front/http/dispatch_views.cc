@@ -5,6 +5,8 @@
 #include "core/dispatch/item.h"
 #include "wire/item_type.h"
 
+#include "front/http/json_routes.h"
+
 namespace penstock::front {
 namespace {
 
@@ -14,11 +16,6 @@ template <class T>
 void member_or_null(JsonWriter& out, std::string_view name, const std::optional<T>& value) {
   out.key(name);
   value ? out.value(*value) : out.null();
-}
-
-void text_or_null(JsonWriter& out, std::string_view name, const std::string& text) {
-  out.key(name);
-  text.empty() ? out.null() : out.value(text);
 }
 
 void encode_audit(JsonWriter& out, const store::AuditEntry& entry) {

@@ -5,7 +5,7 @@
 namespace penstock::front {
 namespace {
 
-const Instant kNow = from_epoch_millis(1'748'779'200'123);  // 2025-06-01T12:00:00.123Z
+const Instant kAnswered = from_epoch_millis(1'748'779'200'123);  // 2025-06-01T12:00:00.123Z
 
 std::string retry_after(const Response& response) {
   for (const auto& [name, value] : response.headers) {
@@ -36,7 +36,7 @@ TEST(Errors, statuses_have_reasons) {
 }
 
 TEST(Errors, body_has_the_fields_of_the_contract) {
-  const Response response = error_response(404, "there is no \"x\"", "id-1", kNow);
+  const Response response = error_response(404, "there is no \"x\"", "id-1", kAnswered);
   EXPECT_EQ(response.status, 404);
   EXPECT_EQ(response.content_type, "application/json");
   EXPECT_EQ(response.body, R"({"status":404,"error":"Not Found","message":"there is no \"x\"",)"
@@ -46,7 +46,7 @@ TEST(Errors, body_has_the_fields_of_the_contract) {
 
 TEST(Errors, body_names_the_field_at_fault) {
   const Error error = invalid_field("eventId", "must not be empty").error();
-  const Response response = error_response(error, "r", kNow);
+  const Response response = error_response(error, "r", kAnswered);
   EXPECT_EQ(response.status, 400);
   EXPECT_NE(response.body.find(R"("message":"eventId: must not be empty")"), std::string::npos);
   EXPECT_NE(response.body.find(R"("field":"eventId"})"), std::string::npos);
@@ -54,7 +54,7 @@ TEST(Errors, body_names_the_field_at_fault) {
 
 TEST(Errors, retry_after_is_whole_seconds_rounded_up_and_at_least_one) {
   const auto with = [](ErrorKind kind, Millis wait) {
-    return retry_after(error_response(Error{.kind = kind, .retry_after = wait}, "r", kNow));
+    return retry_after(error_response(Error{.kind = kind, .retry_after = wait}, "r", kAnswered));
   };
   EXPECT_EQ(with(ErrorKind::limited, Millis{1}), "1");
   EXPECT_EQ(with(ErrorKind::limited, Millis{1'000}), "1");
@@ -64,8 +64,8 @@ TEST(Errors, retry_after_is_whole_seconds_rounded_up_and_at_least_one) {
   EXPECT_EQ(with(ErrorKind::unavailable, Millis::zero()), "5");
   EXPECT_EQ(with(ErrorKind::corrupt, Seconds{9}), "none");
   EXPECT_EQ(with(ErrorKind::conflict, Seconds{9}), "none");
-  EXPECT_EQ(retry_after(error_response(429, "m", "r", kNow)), "1");
-  EXPECT_EQ(retry_after(error_response(503, "m", "r", kNow)), "1");
+  EXPECT_EQ(retry_after(error_response(429, "m", "r", kAnswered)), "1");
+  EXPECT_EQ(retry_after(error_response(503, "m", "r", kAnswered)), "1");
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/check.h"
-#include "front/http/ascii.h"
 #include "front/http/json_routes.h"
 #include "front/http/throttle_answer.h"
 #include "wire/throttle_headers.h"

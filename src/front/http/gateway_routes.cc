@@ -21,7 +21,7 @@ constexpr std::chrono::minutes kBucketMax = std::chrono::days{1};
 constexpr std::size_t kExportLinesMax = 10'000;
 constexpr std::size_t kExportLines = 1'000;
 
-struct Context {
+struct GatewayRoutes {
   GatewayService& gateway;
   GatewaySentences sentences;
   const Clock& clock;
@@ -30,7 +30,7 @@ struct Context {
 // One request's way back, in the gateway's words.
 class Conversation {
  public:
-  Conversation(const Context& context, const Request& request, Reply&& reply)
+  Conversation(const GatewayRoutes& context, const Request& request, Reply&& reply)
       : exchange_(request, std::move(reply), context.clock), sentences_(context.sentences) {}
 
   const GatewaySentences& sentences() const noexcept { return sentences_; }
@@ -96,7 +96,7 @@ auto send_config(Conversation&& talk, core::UserId user) {
   };
 }
 
-void put_config(const Context& context, const Request& request, Reply&& reply) {
+void put_config(const GatewayRoutes& context, const Request& request, Reply&& reply) {
   Conversation talk(context, request, std::move(reply));
   const auto call = read_body(request, talk, wire::decode_quota_call);
   if (!call) return;
@@ -105,14 +105,14 @@ void put_config(const Context& context, const Request& request, Reply&& reply) {
                              send_config(std::move(talk), call->user));
 }
 
-void get_config(const Context& context, const Request& request, Reply&& reply) {
+void get_config(const GatewayRoutes& context, const Request& request, Reply&& reply) {
   Conversation talk(context, request, std::move(reply));
   const auto user = read_user(request, talk);
   if (!user) return;
   context.gateway.find_config(*user, send_config(std::move(talk), *user));
 }
 
-void delete_config(const Context& context, const Request& request, Reply&& reply) {
+void delete_config(const GatewayRoutes& context, const Request& request, Reply&& reply) {
   Conversation talk(context, request, std::move(reply));
   const auto user = read_user(request, talk);
   if (!user) return;
@@ -131,7 +131,7 @@ void add_trace(const Request& request, std::vector<core::SendCall>& calls) {
   for (core::SendCall& call : calls) call.trace = trace;
 }
 
-void send_one(const Context& context, const Request& request, Reply&& reply) {
+void send_one(const GatewayRoutes& context, const Request& request, Reply&& reply) {
   Conversation talk(context, request, std::move(reply));
   auto call = read_body(request, talk, wire::decode_send_call);
   if (!call) return;
@@ -183,7 +183,7 @@ Result<SendBatch> decode_batch(std::string_view body, wire::BatchFormat format) 
   return batch;
 }
 
-void send_batch(const Context& context, const Request& request, Reply&& reply) {
+void send_batch(const GatewayRoutes& context, const Request& request, Reply&& reply) {
   Conversation talk(context, request, std::move(reply));
   const auto format = batch_format_of(request, talk.exchange());
   if (!format) return;
@@ -209,7 +209,7 @@ void send_batch(const Context& context, const Request& request, Reply&& reply) {
       });
 }
 
-void get_message(const Context& context, const Request& request, Reply&& reply) {
+void get_message(const GatewayRoutes& context, const Request& request, Reply&& reply) {
   Conversation talk(context, request, std::move(reply));
   talk.looks_for(kMessageNotFound);
   Result<ItemId> id = ItemId::parse("messageId", request.params.at(0));
@@ -265,7 +265,7 @@ Result<service::UsageRange> usage_range_of(const Request& request, Instant now) 
   return range;
 }
 
-void get_usage(const Context& context, const Request& request, Reply&& reply) {
+void get_usage(const GatewayRoutes& context, const Request& request, Reply&& reply) {
   Conversation talk(context, request, std::move(reply));
   const auto user = query_value(request, "userId", parse_user);
   if (!user) return talk.fail(user.error());
@@ -349,7 +349,7 @@ auto lines_asked(const Request& request, Instant now, Parse parse)
   return asked;
 }
 
-void get_attempts(const Context& context, const Request& request, Reply&& reply) {
+void get_attempts(const GatewayRoutes& context, const Request& request, Reply&& reply) {
   Conversation talk(context, request, std::move(reply));
   const auto asked = lines_asked(request, talk.now(), parse_attempt_mark);
   if (!asked) return talk.fail(asked.error());
@@ -363,7 +363,7 @@ void get_attempts(const Context& context, const Request& request, Reply&& reply)
 
 // One page of NDJSON. It is bounded, so that an export of any size costs little memory here; who
 // wants the next page says where this one ended.
-void get_export(const Context& context, const Request& request, Reply&& reply) {
+void get_export(const GatewayRoutes& context, const Request& request, Reply&& reply) {
   Conversation talk(context, request, std::move(reply));
   const auto asked = lines_asked(request, talk.now(), parse_mark);
   if (!asked) return talk.fail(asked.error());
@@ -375,7 +375,7 @@ void get_export(const Context& context, const Request& request, Reply&& reply) {
       });
 }
 
-void get_top_limited(const Context& context, const Request& request, Reply&& reply) {
+void get_top_limited(const GatewayRoutes& context, const Request& request, Reply&& reply) {
   Conversation talk(context, request, std::move(reply));
   const Result<service::UsageRange> range = range_of(request, talk.now());
   if (!range) return talk.fail(range.error());
@@ -396,7 +396,7 @@ void add_gateway_routes(std::vector<Route>& routes, GatewayService& gateway,
   const auto add = [&](Method method, std::string_view pattern, Access access, BodyLimit body,
                        auto* handler) {
     routes.push_back({method, pattern, access, body,
-                      [handler, context = Context{gateway, sentences, clock}](
+                      [handler, context = GatewayRoutes{gateway, sentences, clock}](
                           const Request& request, Reply&& reply) {
                         handler(context, request, std::move(reply));
                       }});

@@ -1,6 +1,6 @@
 #include "front/http/http.h"
 
-#include "front/http/ascii.h"
+#include "base/ascii.h"
 #include "wire/percent.h"
 
 namespace penstock::front {

@@ -1,7 +1,7 @@
 #include "front/http/json_routes.h"
 
+#include "base/ascii.h"
 #include "core/policy/throttle_key.h"
-#include "front/http/ascii.h"
 
 namespace penstock::front {
 namespace {

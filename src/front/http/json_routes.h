@@ -66,4 +66,10 @@ std::optional<IdType> read_path_id(const Request& request, Exchange& exchange, s
 // The throttle key that is the route's first {name}; answers the exchange itself (400) otherwise.
 std::optional<std::string> read_path_key(const Request& request, Exchange& exchange);
 
+// A member that is null when there is nothing to say.
+inline void text_or_null(wire::JsonWriter& out, std::string_view name, const std::string& text) {
+  out.key(name);
+  text.empty() ? out.null() : out.value(text);
+}
+
 }  // namespace penstock::front

@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "front/accepting.h"
+
 namespace penstock::front {
 namespace {
 
@@ -18,10 +20,6 @@ using boost::asio::ip::tcp;
 
 // Refused connections that may be open at once just to hear 503; those beyond are closed unheard.
 constexpr std::size_t kRefusalsMax = 256;
-// As many as the kernel lets wait by default (somaxconn): a burst of clients is not turned away.
-constexpr int kBacklog = 4'096;
-// Others on the loop get their turn in between.
-constexpr int kAcceptsPerTurn = 64;
 // Out of descriptors: the socket stays readable, so trying again at once would spin.
 constexpr std::chrono::milliseconds kRetryDelay{100};
 

@@ -17,13 +17,13 @@ using service::PaymentService;
 
 constexpr std::string_view kPayments = "/api/v1/payments";
 
-struct Context {
+struct PaymentRoutes {
   PaymentService& payments;
   std::size_t metadata_bytes_max;
   const Clock& clock;
 };
 
-std::optional<PaymentId> read_id(const Request& request, Exchange& exchange) {
+std::optional<PaymentId> read_payment_id(const Request& request, Exchange& exchange) {
   return read_path_id<PaymentId>(request, exchange, 0, kPaymentId);
 }
 
@@ -37,7 +37,7 @@ Response refusal(const Exchange& exchange, std::string_view id, const store::Tak
   return response;
 }
 
-void take_one(const Context& context, const Request& request, Reply&& reply) {
+void take_one(const PaymentRoutes& context, const Request& request, Reply&& reply) {
   Exchange exchange(request, std::move(reply), context.clock);
   const auto document = read_json(request, exchange);
   if (!document) return;
@@ -89,7 +89,7 @@ Result<PaymentBatch> decode_csv(std::string_view body, std::size_t metadata_byte
 }
 
 // Nothing when the exchange was answered.
-std::optional<PaymentBatch> read_batch(const Context& context, const Request& request,
+std::optional<PaymentBatch> read_batch(const PaymentRoutes& context, const Request& request,
                                        Exchange& exchange) {
   Result<PaymentBatch> batch = PaymentBatch{};
   if (is_csv(request)) {
@@ -107,7 +107,7 @@ std::optional<PaymentBatch> read_batch(const Context& context, const Request& re
   return std::nullopt;
 }
 
-void take_batch(const Context& context, const Request& request, Reply&& reply) {
+void take_batch(const PaymentRoutes& context, const Request& request, Reply&& reply) {
   Exchange exchange(request, std::move(reply), context.clock);
   std::optional<PaymentBatch> batch = read_batch(context, request, exchange);
   if (!batch) return;
@@ -130,25 +130,25 @@ auto send_payment(Exchange&& exchange) {
   };
 }
 
-void get_payment(const Context& context, const Request& request, Reply&& reply) {
+void get_payment(const PaymentRoutes& context, const Request& request, Reply&& reply) {
   Exchange exchange(request, std::move(reply), context.clock);
-  auto id = read_id(request, exchange);
+  auto id = read_payment_id(request, exchange);
   if (!id) return;
   context.payments.find(std::move(*id), send_payment(std::move(exchange)));
 }
 
-void release_payment(const Context& context, const Request& request, Reply&& reply) {
+void release_payment(const PaymentRoutes& context, const Request& request, Reply&& reply) {
   Exchange exchange(request, std::move(reply), context.clock);
-  auto id = read_id(request, exchange);
+  auto id = read_payment_id(request, exchange);
   if (!id) return;
   std::string request_id = exchange.request_id();
   context.payments.release(std::move(*id), std::move(request_id),
                            send_payment(std::move(exchange)));
 }
 
-void report_status(const Context& context, const Request& request, Reply&& reply) {
+void report_status(const PaymentRoutes& context, const Request& request, Reply&& reply) {
   Exchange exchange(request, std::move(reply), context.clock);
-  auto id = read_id(request, exchange);
+  auto id = read_payment_id(request, exchange);
   if (!id) return;
   const auto document = read_json(request, exchange);
   if (!document) return;
@@ -168,7 +168,7 @@ Result<std::optional<core::PaymentStatus>> status_param(const Request& request) 
   return status;
 }
 
-void list_payments(const Context& context, const Request& request, Reply&& reply) {
+void list_payments(const PaymentRoutes& context, const Request& request, Reply&& reply) {
   Exchange exchange(request, std::move(reply), context.clock);
   const auto status = status_param(request);
   if (!status) return exchange.fail(status.error());
@@ -200,12 +200,12 @@ void list_payments(const Context& context, const Request& request, Reply&& reply
       });
 }
 
-void get_rules(const Context& context, const Request& request, Reply&& reply) {
+void get_rules(const PaymentRoutes& context, const Request& request, Reply&& reply) {
   Exchange exchange(request, std::move(reply), context.clock);
   exchange.send(200, wire::encode_payment_rules(context.payments.rules()));
 }
 
-void put_rules(const Context& context, const Request& request, Reply&& reply) {
+void put_rules(const PaymentRoutes& context, const Request& request, Reply&& reply) {
   Exchange exchange(request, std::move(reply), context.clock);
   const auto document = read_json(request, exchange);
   if (!document) return;
@@ -227,7 +227,7 @@ void add_payment_routes(std::vector<Route>& routes, PaymentService& payments,
   const auto add = [&](Method method, std::string_view pattern, Access access, BodyLimit body,
                        auto* handler) {
     routes.push_back({method, pattern, access, body,
-                      [handler, context = Context{payments, metadata_bytes_max, clock}](
+                      [handler, context = PaymentRoutes{payments, metadata_bytes_max, clock}](
                           const Request& request, Reply&& reply) {
                         handler(context, request, std::move(reply));
                       }});

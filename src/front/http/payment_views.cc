@@ -6,15 +6,12 @@
 #include "front/http/batch_entries.h"
 #include "wire/payments.h"
 
+#include "front/http/json_routes.h"
+
 namespace penstock::front {
 namespace {
 
 using wire::JsonWriter;
-
-void text_or_null(JsonWriter& out, std::string_view name, const std::string& text) {
-  out.key(name);
-  text.empty() ? out.null() : out.value(text);
-}
 
 void reason_if_any(JsonWriter& out, const std::string& reason) {
   if (!reason.empty()) out.member("reason", reason);

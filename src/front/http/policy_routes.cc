@@ -110,8 +110,8 @@ void delete_policy(ThrottleService& throttle, const Clock& clock, const Request&
                          });
 }
 
-void get_history(ThrottleService& throttle, const Clock& clock, const Request& request,
-                 Reply&& reply) {
+void get_policy_history(ThrottleService& throttle, const Clock& clock, const Request& request,
+                        Reply&& reply) {
   Exchange exchange(request, std::move(reply), clock);
   auto key = read_path_key(request, exchange);
   if (!key) return;
@@ -142,7 +142,7 @@ void add_policy_routes(std::vector<Route>& routes, ThrottleService& throttle, co
   add(Method::get, "/admin/policies/{key}", get_policy);
   add(Method::put, "/admin/policies/{key}", put_policy);
   add(Method::del, "/admin/policies/{key}", delete_policy);
-  add(Method::get, "/admin/policies/{key}/history", get_history);
+  add(Method::get, "/admin/policies/{key}/history", get_policy_history);
 }
 
 }  // namespace penstock::front

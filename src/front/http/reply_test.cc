@@ -8,7 +8,7 @@ namespace penstock::front {
 namespace {
 
 // Sessions are only addresses here.
-struct Place {
+struct SessionPlaces {
   Session* session(int i) {
     return reinterpret_cast<Session*>(&bytes[static_cast<std::size_t>(i)]);
   }
@@ -25,7 +25,7 @@ class InboxTest : public testing::Test {
     return answers;
   }
 
-  Place place_;
+  SessionPlaces place_;
   int wakes_ = 0;
   std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>([this] { ++wakes_; });
 };

@@ -6,7 +6,7 @@
 
 #include <boost/beast/http/basic_parser.hpp>
 
-#include "front/http/ascii.h"
+#include "base/ascii.h"
 
 namespace penstock::front {
 namespace {

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "front/http/ascii.h"
+#include "base/ascii.h"
 #include "front/http/server.h"
 #include "runtime/system_clock.h"
 #include "runtime/test_eventually.h"

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "base/check.h"
-#include "front/http/ascii.h"
 
 namespace penstock::front {
 namespace {

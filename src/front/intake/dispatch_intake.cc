@@ -15,7 +15,7 @@ using kafka::IncomingMessage;
 using kafka::Verdict;
 using service::DispatchService;
 
-Verdict verdict_of_taken(const Result<store::Enqueued>& taken) {
+Verdict verdict_of_item(const Result<store::Enqueued>& taken) {
   if (!taken) return verdict_of(taken.error());
   switch (taken->result) {
     case store::EnqueueResult::created:
@@ -54,7 +54,7 @@ kafka::Handler dispatch_intake(DispatchService& dispatch, ItemType type,
     const auto take = [&](std::vector<core::ItemCall>&& calls, auto&& done) {
       dispatch.enqueue(std::move(calls), "kafka", std::forward<decltype(done)>(done));
     };
-    return take_messages<Result<store::Enqueued>>(messages, read, take, verdict_of_taken);
+    return take_messages<Result<store::Enqueued>>(messages, read, take, verdict_of_item);
   };
 }
 

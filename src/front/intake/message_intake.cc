@@ -18,7 +18,7 @@ namespace {
 using kafka::IncomingMessage;
 using kafka::Verdict;
 
-Verdict verdict_of_taken(const Result<store::Enqueued>& taken) {
+Verdict verdict_of_message(const Result<store::Enqueued>& taken) {
   if (!taken) return verdict_of(taken.error());
   // A repeat of what was cancelled meanwhile is a repeat, too.
   if (taken->result != store::EnqueueResult::different) return {};
@@ -92,7 +92,7 @@ kafka::Handler message_intake(service::DispatchService& dispatch, service::Gatew
     const auto take = [&](std::vector<core::ItemCall>&& calls, auto&& done) {
       dispatch.enqueue(std::move(calls), "kafka", std::forward<decltype(done)>(done));
     };
-    return take_messages<Result<store::Enqueued>>(messages, read, take, verdict_of_taken);
+    return take_messages<Result<store::Enqueued>>(messages, read, take, verdict_of_message);
   };
 }
 

@@ -10,9 +10,9 @@
 namespace penstock::front {
 namespace {
 
-using Answer = Result<store::TakenPayment>;
+using PaymentAnswer = Result<store::TakenPayment>;
 
-kafka::Verdict judge(const Answer& taken) {
+kafka::Verdict judge(const PaymentAnswer& taken) {
   if (!taken) return verdict_of(taken.error());
   if (taken->result == store::TakeResult::different) {
     return poison("this payment is known with another body");
@@ -33,7 +33,7 @@ kafka::Handler payment_intake(service::PaymentService& payments, std::size_t met
     const auto take = [&payments](std::vector<core::PaymentCall>&& calls, auto&& done) {
       payments.take(std::move(calls), "kafka", std::forward<decltype(done)>(done));
     };
-    return take_messages<Answer>(messages, read, take, judge);
+    return take_messages<PaymentAnswer>(messages, read, take, judge);
   };
 }
 

@@ -19,8 +19,8 @@ namespace {
 constexpr int kEventsMax = 256;  // taken from the kernel at once
 // Replies that leave together, once as many sockets were read: a client of many connections then
 // wakes up for a group and not for each, and so do we for what it sends.
-constexpr std::size_t kRepliesMax = 16;
-constexpr std::size_t kReplyBytesMax = 16 * 1024;
+constexpr std::size_t kEpollRepliesMax = 16;
+constexpr std::size_t kEpollReplyBytesMax = 16 * 1024;
 
 void control(int epoll, int operation, int fd, std::uint32_t events, void* what) {
   epoll_event event{.events = events, .data = {.ptr = what}};
@@ -30,7 +30,8 @@ void control(int epoll, int operation, int fd, std::uint32_t events, void* what)
 }  // namespace
 
 EpollLoop::EpollLoop(RespState& state, std::size_t number)
-    : RespLoop(state, number, {.replies_max = kRepliesMax, .bytes_max = kReplyBytesMax}) {}
+    : RespLoop(state, number, {.replies_max = kEpollRepliesMax, .bytes_max = kEpollReplyBytesMax}) {
+}
 
 EpollLoop::~EpollLoop() {
   if (epoll_ >= 0) ::close(epoll_);

@@ -14,13 +14,13 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "front/accepting.h"
 #include "runtime/thread_name.h"
 
 namespace penstock::front {
 namespace {
 
-constexpr int kAcceptsPerTurn = 64;  // others on the loop get their turn in between
-constexpr Millis kTick{250};         // time limits are seconds, and may be passed by this much
+constexpr Millis kTick{250};  // time limits are seconds, and may be passed by this much
 // Out of descriptors: the socket stays readable, so trying again at once would spin.
 constexpr Millis kAcceptPause{100};
 

@@ -17,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include "front/accepting.h"
 #include "front/resp/epoll_loop.h"
 #include "front/resp/state.h"
 #include "front/resp/uring_loop.h"
@@ -24,8 +25,6 @@
 namespace penstock::front {
 namespace {
 
-// As many as the kernel lets wait by default (somaxconn): a burst of clients is not turned away.
-constexpr int kBacklog = 4'096;
 constexpr std::string_view kTooMany = "-ERR max number of clients reached\r\n";
 
 struct FreeAddress {

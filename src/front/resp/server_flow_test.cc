@@ -19,8 +19,6 @@ class RespServerFlow : public RespServerTest {};
 INSTANTIATE_TEST_SUITE_P(, RespServerFlow, testing::Values(RespIo::epoll, RespIo::io_uring),
                          name_of_io);
 
-constexpr std::string_view kPong = "+PONG\r\n";
-
 // Each says which one it is, so that a reply out of order is seen.
 std::string call(int number) { return fmt::format("ECHO {:01000d}\r\n", number); }
 std::string reply(int number) { return fmt::format("$1000\r\n{:01000d}\r\n", number); }

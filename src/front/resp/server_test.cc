@@ -10,8 +10,6 @@
 namespace penstock::front {
 namespace {
 
-constexpr std::string_view kPong = "+PONG\r\n";
-
 INSTANTIATE_TEST_SUITE_P(, RespServerTest, testing::Values(RespIo::epoll, RespIo::io_uring),
                          name_of_io);
 

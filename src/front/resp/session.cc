@@ -2,13 +2,13 @@
 
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/check.h"
-#include "front/http/ascii.h"
 
 namespace penstock::front {
 namespace {
 
-using Status = wire::RespRequestParser::Status;
+using ParseStatus = wire::RespRequestParser::Status;
 
 constexpr wire::RespRequestLimits kLimits;
 constexpr wire::RespRequestLimits kStrangersLimits = wire::RespRequestLimits::before_auth();
@@ -45,7 +45,7 @@ void RespSession::execute(ThrottleBatch& batch, std::string& out) {
   const auto settle = [&] { batch.settle(out); };
   for (std::string_view rest : transaction->calls) {
     wire::RespRequestParser parser;
-    while (parser.parse(rest, kQueuedLimits) == Status::request) {
+    while (parser.parse(rest, kQueuedLimits) == ParseStatus::request) {
       rest.remove_prefix(parser.consumed());
       answer(parser.arguments(), batch, out, settle);
     }
@@ -66,10 +66,10 @@ RespSession::Turn RespSession::handle(std::string_view in, ThrottleBatch& batch,
       turn.full = true;
       break;
     }
-    const Status status =
+    const ParseStatus status =
         parser_.parse(in.substr(turn.consumed), trusted_ ? kLimits : kStrangersLimits);
-    if (status == Status::need_more) break;
-    if (status == Status::invalid) {
+    if (status == ParseStatus::need_more) break;
+    if (status == ParseStatus::invalid) {
       settle();
       wire::RespWriter(out, version_)
           .error("ERR Protocol error: " + std::string(parser_.problem()));

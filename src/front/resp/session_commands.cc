@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "front/http/ascii.h"
+#include "base/ascii.h"
 #include "front/resp/session_command.h"
 
 namespace penstock::front {

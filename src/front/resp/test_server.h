@@ -22,6 +22,8 @@
 
 namespace penstock::front {
 
+inline constexpr std::string_view kPong = "+PONG\r\n";
+
 class RespClient {
  public:
   explicit RespClient(std::uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {

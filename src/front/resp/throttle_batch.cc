@@ -1,5 +1,6 @@
 #include "front/resp/throttle_batch.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 
@@ -15,7 +16,7 @@ namespace {
 // How far back usage is counted for people; it decides nothing.
 constexpr Seconds kUsageWindow{60};
 // An argument that is no number is shown up to here.
-constexpr std::size_t kShownBytesMax = 64;
+constexpr std::size_t kShownNumberBytesMax = 64;
 
 // As Rust reads an i64: a sign or none, digits, nothing else.
 bool parse_integer(std::string_view text, std::int64_t& value) noexcept {
@@ -45,8 +46,8 @@ char* append_integer(char* at, std::int64_t value) noexcept {
 void append_reply(std::string& out, const core::LimitStatus& status) {
   // Five integers of at most 20 characters, three more each, and the header.
   char buffer[4 + 5 * 23];
-  std::memcpy(buffer, "*5\r\n", 4);
-  char* at = append_integer(buffer + 4, status.admitted ? 0 : 1);
+  char* at = std::ranges::copy(std::string_view("*5\r\n"), buffer).out;
+  at = append_integer(at, status.admitted ? 0 : 1);
   at = append_integer(at, status.limit);
   at = append_integer(at, status.remaining);
   const bool waits = !status.admitted && status.retry_after != core::kNever;
@@ -74,8 +75,8 @@ bool ThrottleBatch::add(std::span<const std::string_view> arguments, std::string
   std::array<std::int64_t, 4> numbers{0, 0, 0, 1};  // max_burst, count, period, quantity
   for (std::size_t i = 2; i < arguments.size(); ++i) {
     if (parse_integer(arguments[i], numbers[i - 2])) continue;
-    problem =
-        fmt::format("ERR Couldn't parse as integer: {}", arguments[i].substr(0, kShownBytesMax));
+    problem = fmt::format("ERR Couldn't parse as integer: {}",
+                          arguments[i].substr(0, kShownNumberBytesMax));
     return false;
   }
   const auto [max_burst, count, period, quantity] = numbers;

@@ -6,15 +6,14 @@
 #include <utility>
 
 #include "base/rng.h"
+#include "service/reads.h"
 
 namespace penstock::service {
 namespace {
 
-constexpr std::size_t kReaderThreads = 2;
-constexpr std::size_t kReadsMax = 4'096;    // waiting reads: under a second of work
-constexpr std::size_t kHistoryMax = 1'000;  // versions of one type shown
+constexpr std::size_t kTypeHistoryMax = 1'000;  // versions of one type shown
 
-Error queue_full() {
+Error items_full() {
   return {.kind = ErrorKind::overloaded, .what = "too many items are waiting; try again"};
 }
 
@@ -127,7 +126,7 @@ void DispatchService::enqueue(std::vector<core::ItemCall> calls, std::string req
   const std::size_t count = items.size();
   if (!batcher_.submit(std::move(items), std::move(answer))) {
     // NOLINTNEXTLINE(bugprone-use-after-move): a refused submit has taken nothing.
-    answer(std::vector<Answer>(count, std::unexpected(queue_full())));
+    answer(std::vector<Answer>(count, std::unexpected(items_full())));
   }
 }
 
@@ -151,7 +150,7 @@ void DispatchService::read(Done<T> done, Work work) {
   auto shared_done = std::make_shared<Done<T>>(std::move(done));
   const bool taken =
       readers_.submit([shared_done, work = std::move(work)]() mutable { (*shared_done)(work()); });
-  if (!taken) (*shared_done)(std::unexpected(queue_full()));
+  if (!taken) (*shared_done)(std::unexpected(items_full()));
 }
 
 void DispatchService::find(ItemType type, ItemId id, Done<store::ItemView> done) {
@@ -243,13 +242,13 @@ Result<DispatchSummary> DispatchService::summarize(const ItemType& type) {
   return summary;
 }
 
-void DispatchService::find_type(ItemType type, Done<store::ItemTypeRecord> done) {
+void DispatchService::find_type(const ItemType& type, Done<store::ItemTypeRecord> done) {
   const ItemTypes::Record record = types_.find(type);
   if (!record) return done(no_such_type(type));
   done(*record);
 }
 
-void DispatchService::list_types(ItemType after, std::size_t limit,
+void DispatchService::list_types(const ItemType& after, std::size_t limit,
                                  Done<std::vector<store::ItemTypeRecord>> done) {
   std::vector<store::ItemTypeRecord> page;
   for (const ItemTypes::Record& record : types_.list()) {
@@ -314,11 +313,11 @@ void DispatchService::type_history(ItemType type, Done<std::vector<ItemTypeChang
   read<Changes>(std::move(done), [this, type = std::move(type)]() -> Result<Changes> {
     // One more than is shown: the oldest shown has a before, too.
     Result<std::vector<store::ItemTypeRecord>> versions =
-        ports_.types.history(type, kHistoryMax + 1);
+        ports_.types.history(type, kTypeHistoryMax + 1);
     if (!versions) return std::unexpected(std::move(versions.error()));
     if (versions->empty()) return no_such_type(type);
     Changes changes;
-    for (std::size_t i = 0; i < std::min(versions->size(), kHistoryMax); ++i) {
+    for (std::size_t i = 0; i < std::min(versions->size(), kTypeHistoryMax); ++i) {
       ItemTypeChange& change = changes.emplace_back(ItemTypeChange{
           .at = (*versions)[i].changed, .before = {}, .after = (*versions)[i].settings});
       if (i + 1 < versions->size()) change.before = (*versions)[i + 1].settings;

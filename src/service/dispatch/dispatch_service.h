@@ -77,9 +77,10 @@ class DispatchService {
   // Items of this type came in by another way, and may be due soon.
   void wake(const ItemType& type) { dispatchers_->wake(type); }
 
-  void find_type(ItemType type, Done<store::ItemTypeRecord> done);
+  void find_type(const ItemType& type, Done<store::ItemTypeRecord> done);
   // Those behind `after` (empty = all), in the order of their names.
-  void list_types(ItemType after, std::size_t limit, Done<std::vector<store::ItemTypeRecord>> done);
+  void list_types(const ItemType& after, std::size_t limit,
+                  Done<std::vector<store::ItemTypeRecord>> done);
   // `change` makes the new settings from those in force, maybe several times.
   void change_type(ItemType type, ItemTypes::Change change, std::string request_id,
                    Done<store::ItemTypeRecord> done);

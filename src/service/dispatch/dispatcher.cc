@@ -104,7 +104,7 @@ void Dispatcher::run() {
 
 void Dispatcher::apply(std::vector<Event>& events, Instant now) {
   for (Event& event : events) {
-    std::visit([&](auto&& each) { on(std::move(each), now); }, event);
+    std::visit([&](auto& each) { on(std::move(each), now); }, event);
   }
 }
 

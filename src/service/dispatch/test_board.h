@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "base/test_instants.h"
 #include "service/dispatch/board.h"
 #include "store/conformance/queue_model.h"
 
 namespace penstock::service {
 
-inline constexpr Instant kStart = from_epoch_millis(1'750'000'000'000);
 inline const ItemType kBoardType = ItemType::trusted("T");
 
 // Things that happen at their time, in order.

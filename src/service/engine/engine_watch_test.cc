@@ -10,12 +10,12 @@
 namespace penstock::service {
 namespace {
 
-const Error kAway{.kind = ErrorKind::unavailable, .what = "connection refused"};
+const Error kRefused{.kind = ErrorKind::unavailable, .what = "connection refused"};
 
 class EngineWatchTest : public testing::Test {
  protected:
   void give_up() {
-    for (int i = 0; i < EngineWatch::kFailuresMax; ++i) watch_.failed(kAway);
+    for (int i = 0; i < EngineWatch::kFailuresMax; ++i) watch_.failed(kRefused);
   }
   static void await(const auto& condition) {
     while (!condition()) std::this_thread::yield();
@@ -31,7 +31,7 @@ class EngineWatchTest : public testing::Test {
 
 TEST_F(EngineWatchTest, gives_up_only_after_failures_in_a_row) {
   for (int i = 0; i < 10; ++i) {
-    for (int j = 1; j < EngineWatch::kFailuresMax; ++j) watch_.failed(kAway);
+    for (int j = 1; j < EngineWatch::kFailuresMax; ++j) watch_.failed(kRefused);
     watch_.succeeded();
   }
   EXPECT_TRUE(watch_.usable());
@@ -48,7 +48,7 @@ TEST_F(EngineWatchTest, comes_back_after_things_were_put_in_order) {
     if (std::exchange(first, false)) {
       asked.set_value();
       go_on.get_future().wait();
-      return std::unexpected(kAway);  // still away
+      return std::unexpected(kRefused);  // still away
     }
     return {};
   });

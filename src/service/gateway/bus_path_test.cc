@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 
+#include "base/test_instants.h"
 #include "core/gateway/message.h"
 
 namespace penstock::service {
@@ -17,13 +18,6 @@ namespace {
 using sink::BusOutcome;
 using store::KeyState;
 using store::SendResult;
-
-constexpr Instant kNoon = from_epoch_millis(1'748'779'200'000);
-
-class FixedClock final : public Clock {
- public:
-  Instant now() const noexcept override { return kNoon; }
-};
 
 // Users 1 to 9, with a limit of 5 in one window that never ends.
 class FakeGate final : public store::QuotaGate {
@@ -247,7 +241,7 @@ class BusPathTest : public testing::Test {
     return usage_.total;
   }
 
-  const FixedClock clock_;
+  const SimulatedClock clock_{kNoon};
   Log log_{clock_, 2, LogLevel::off, LogFormat::text};
   runtime::Metrics metrics_;
   runtime::Histogram& histogram_ = metrics_.histogram("batch", "sizes", {1, 10});

@@ -7,7 +7,7 @@
 namespace penstock::service {
 namespace {
 
-constexpr std::size_t kForgetRows = 1'000;  // in one step: some 20 ms
+constexpr std::size_t kForgetParts = 1'000;  // in one step: some 20 ms
 constexpr std::size_t kDetailBytesMax = 256;
 
 store::PartName name_of(std::string&& provider, std::string&& reference) {
@@ -134,12 +134,12 @@ void DeliveryLog::complain(const Error& error) {
 void DeliveryLog::forget_old(const std::function<bool()>& should_stop) {
   const Instant before = clock_.now() - options_.retention;
   while (!should_stop()) {
-    const Result<std::size_t> gone = store_.forget_parts(before, kForgetRows);
+    const Result<std::size_t> gone = store_.forget_parts(before, kForgetParts);
     if (!gone) {
       log_.warn("gateway.forget_receipts_failed", {{"error", gone.error().what}});
       return;
     }
-    if (*gone < kForgetRows) return;
+    if (*gone < kForgetParts) return;
   }
 }
 

@@ -9,13 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "base/test_instants.h"
+
 namespace penstock::service {
 namespace {
-
-class FixedClock final : public Clock {
- public:
-  Instant now() const noexcept override { return from_epoch_millis(1'748'779'200'000); }
-};
 
 class FakeDeliveries final : public store::DeliveryStore {
  public:
@@ -69,7 +66,7 @@ class DeliveryLogTest : public testing::Test {
     return kept.get_future().get();
   }
 
-  FixedClock clock_;
+  SimulatedClock clock_{kNoon};
   Log quiet_{clock_, 2, LogLevel::off, LogFormat::text};
   runtime::Metrics metrics_;
   FakeDeliveries store_;

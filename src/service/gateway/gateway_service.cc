@@ -6,13 +6,12 @@
 #include "base/rng.h"
 #include "service/gateway/bus_path.h"
 #include "service/gateway/outbox_path.h"
+#include "service/reads.h"
 
 namespace penstock::service {
 namespace {
 
-constexpr std::size_t kReaderThreads = 2;
-constexpr std::size_t kReadsMax = 4'096;    // waiting reads: under a second of work
-constexpr std::size_t kForgetRows = 1'000;  // in one step: some 20 ms
+constexpr std::size_t kForgetMessages = 1'000;  // in one step: some 20 ms
 
 Error no_such_user(core::UserId user) {
   return {.kind = ErrorKind::not_found,
@@ -282,7 +281,7 @@ void GatewayService::forget_old(const std::function<bool()>& should_stop) {
   const Instant now = ports_.clock.now();
   while (!should_stop()) {
     const Result<store::QuotaSweep> sweep =
-        ports_.quotas.forget(now - core::kKeyTerm, now - options_.usage_retention, kForgetRows);
+        ports_.quotas.forget(now - core::kKeyTerm, now - options_.usage_retention, kForgetMessages);
     if (!sweep) {
       log_.warn("gateway.forget_failed", {{"error", sweep.error().what}});
       return;
@@ -294,9 +293,9 @@ void GatewayService::forget_old(const std::function<bool()>& should_stop) {
 // Also when none are kept any more: there may be some of before. Whether there are more.
 bool GatewayService::forget_attempts(Instant before) {
   if (ports_.attempts == nullptr) return false;
-  const Result<std::size_t> gone = ports_.attempts->forget_attempts(before, kForgetRows);
+  const Result<std::size_t> gone = ports_.attempts->forget_attempts(before, kForgetMessages);
   if (!gone) log_.warn("gateway.forget_failed", {{"error", gone.error().what}});
-  return gone && *gone == kForgetRows;
+  return gone && *gone == kForgetMessages;
 }
 
 }  // namespace penstock::service

@@ -13,12 +13,11 @@
 #include <thread>
 #include <vector>
 
+#include "base/test_instants.h"
 #include "service/test_answer.h"
 
 namespace penstock::service {
 namespace {
-
-constexpr Instant kNoon = from_epoch_millis(1'748'779'200'000);
 
 // Takes all of user 1, limits user 2, does not know user 3; fails when it is told to.
 class FakeQuotas final : public store::QuotaStore {

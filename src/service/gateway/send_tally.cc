@@ -6,7 +6,7 @@
 namespace penstock::service {
 namespace {
 
-runtime::Counter& outcome(runtime::Metrics& metrics, std::string name) {
+runtime::Counter& sent_count(runtime::Metrics& metrics, std::string name) {
   return metrics.counter("gateway_messages_total", "Attempts to send by what came of them",
                          {{"outcome", std::move(name)}});
 }
@@ -14,12 +14,12 @@ runtime::Counter& outcome(runtime::Metrics& metrics, std::string name) {
 }  // namespace
 
 SendTally::SendTally(store::QuotaStore& quotas, runtime::Metrics& metrics)
-    : sent_(outcome(metrics, "sent")),
-      repeated_(outcome(metrics, "repeated")),
-      limited_(outcome(metrics, "limited")),
-      conflict_(outcome(metrics, "conflict")),
-      unknown_user_(outcome(metrics, "unknown_user")),
-      failed_(outcome(metrics, "failed")),
+    : sent_(sent_count(metrics, "sent")),
+      repeated_(sent_count(metrics, "repeated")),
+      limited_(sent_count(metrics, "limited")),
+      conflict_(sent_count(metrics, "conflict")),
+      unknown_user_(sent_count(metrics, "unknown_user")),
+      failed_(sent_count(metrics, "failed")),
       uncounted_(metrics.counter("gateway_usage_uncounted_total",
                                  "Attempts that analytics had no room for")),
       usage_(quotas) {}

@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/test_instants.h"
+
 namespace penstock::service {
 namespace {
 
@@ -22,7 +24,6 @@ using store::UsageMark;
 using store::UserId;
 using store::UserMinute;
 
-constexpr Instant kNoon = from_epoch_millis(1'748'779'200'000);
 constexpr Micros kMinute = std::chrono::minutes{1};
 
 class SettableClock final : public Clock {

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "service/reads.h"
 #include "store/item_feed.h"
 
 namespace penstock::service {
 namespace {
 
-constexpr std::size_t kReaderThreads = 2;
-constexpr std::size_t kReadsMax = 4'096;        // waiting reads: under a second of work
 constexpr std::size_t kReportsMax = 16'384;     // reports of executors that wait
 constexpr std::size_t kReportsInBatch = 1'000;  // one step of the store stays under 50 ms
 constexpr std::size_t kForgetPayments = 1'000;  // looked at in one step: some 20 ms
@@ -17,7 +16,7 @@ constexpr std::size_t kForgetPayments = 1'000;  // looked at in one step: some 2
 // late, and few are looked at in vain.
 constexpr Millis kForgetMargin = std::chrono::days{1};
 
-Error queue_full() {
+Error payments_full() {
   return {.kind = ErrorKind::overloaded, .what = "too many payments are waiting; try again"};
 }
 
@@ -25,7 +24,7 @@ Error no_such_payment(const PaymentId& id) {
   return {.kind = ErrorKind::not_found, .what = "there is no payment " + id.str()};
 }
 
-runtime::Counter& outcome(runtime::Metrics& metrics, std::string name) {
+runtime::Counter& taken_count(runtime::Metrics& metrics, std::string name) {
   return metrics.counter("payments_total", "Payments by what came of taking them in",
                          {{"outcome", std::move(name)}});
 }
@@ -33,12 +32,12 @@ runtime::Counter& outcome(runtime::Metrics& metrics, std::string name) {
 }  // namespace
 
 PaymentService::Counters::Counters(runtime::Metrics& metrics)
-    : scheduled(outcome(metrics, "scheduled")),
-      rejected(outcome(metrics, "rejected")),
-      held(outcome(metrics, "held")),
-      repeated(outcome(metrics, "repeated")),
-      conflict(outcome(metrics, "conflict")),
-      failed(outcome(metrics, "failed")) {}
+    : scheduled(taken_count(metrics, "scheduled")),
+      rejected(taken_count(metrics, "rejected")),
+      held(taken_count(metrics, "held")),
+      repeated(taken_count(metrics, "repeated")),
+      conflict(taken_count(metrics, "conflict")),
+      failed(taken_count(metrics, "failed")) {}
 
 PaymentService::PaymentService(PaymentOptions options, PaymentPorts ports, Log& log,
                                runtime::Metrics& metrics)
@@ -127,7 +126,7 @@ void PaymentService::take(std::vector<core::PaymentCall> calls, std::string requ
   };
   if (!batcher_.submit(std::move(payments), std::move(answer))) {
     // NOLINTNEXTLINE(bugprone-use-after-move): a refused submit has taken nothing.
-    answer(Taken(count, std::unexpected(queue_full())));
+    answer(Taken(count, std::unexpected(payments_full())));
   }
 }
 
@@ -186,7 +185,7 @@ void PaymentService::read(Done<T> done, Work work) {
   auto shared_done = std::make_shared<Done<T>>(std::move(done));
   const bool taken =
       readers_.submit([shared_done, work = std::move(work)]() mutable { (*shared_done)(work()); });
-  if (!taken) (*shared_done)(std::unexpected(queue_full()));
+  if (!taken) (*shared_done)(std::unexpected(payments_full()));
 }
 
 Result<PaymentView> PaymentService::view(const PaymentId& id) {
@@ -271,7 +270,7 @@ void PaymentService::report(PaymentId id, core::PaymentStatus status, std::strin
       };
   if (!reports_.submit(std::move(one), std::move(answer))) {
     // NOLINTNEXTLINE(bugprone-use-after-move): a refused submit has taken nothing.
-    answer({std::unexpected(queue_full())});
+    answer({std::unexpected(payments_full())});
   }
 }
 

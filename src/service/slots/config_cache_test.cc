@@ -11,14 +11,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/test_instants.h"
+
 namespace penstock::service {
 namespace {
 
-constexpr Instant kStart = from_epoch_millis(1'748'779'200'000);
-
 // Configs in memory. `during_find` runs after the value was read and before it is given, as if a
 // slow load were overtaken.
-class FakeConfigs final : public store::SlotConfigStore {
+class ConfigsInMemory final : public store::SlotConfigStore {
  public:
   Result<std::optional<core::SlotConfig>> find(const ConfigName& name) override {
     ++finds;
@@ -79,8 +79,8 @@ class ConfigCacheTest : public testing::Test {
   std::string misses() const { return count("rate_limiter_config_cache_misses_total"); }
 
   const ConfigName name_ = ConfigName::trusted("payments");
-  FakeConfigs configs_;
-  SimulatedClock clock_{kStart};
+  ConfigsInMemory configs_;
+  SimulatedClock clock_{kNoon};
   Log log_{clock_, -1, LogLevel::off, LogFormat::text};
   runtime::Metrics metrics_;
   ConfigCache cache_{configs_, clock_, log_, metrics_};

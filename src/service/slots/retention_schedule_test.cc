@@ -8,10 +8,10 @@
 #include <semaphore>
 #include <vector>
 
+#include "base/test_instants.h"
+
 namespace penstock::service {
 namespace {
-
-constexpr Instant kNoon = from_epoch_millis(1'748'779'200'000);  // 2025-06-01T12:00:00Z
 
 class FakeRetention final : public store::SlotRetention {
  public:

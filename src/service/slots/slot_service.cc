@@ -4,19 +4,18 @@
 #include <utility>
 
 #include "base/rng.h"
+#include "service/reads.h"
 
 namespace penstock::service {
 namespace {
 
-constexpr std::size_t kReaderThreads = 2;
-constexpr std::size_t kReadsMax = 4'096;      // waiting reads: under a second of work
-constexpr std::size_t kPreviewPage = 20'000;  // windows in one read of a preview: some 10 ms
-constexpr std::size_t kPreviewPagesMax = 50;  // a day of 100 ms windows, all in use
-constexpr std::size_t kHistoryMax = 1'000;    // versions of one config shown
-constexpr Seconds kExpireInterval{2};         // the contract allows ten
-constexpr std::size_t kExpireStep = 500;      // slots in one step of the store: some 10 ms
+constexpr std::size_t kPreviewPage = 20'000;      // windows in one read of a preview: some 10 ms
+constexpr std::size_t kPreviewPagesMax = 50;      // a day of 100 ms windows, all in use
+constexpr std::size_t kConfigHistoryMax = 1'000;  // versions of one config shown
+constexpr Seconds kExpireInterval{2};             // the contract allows ten
+constexpr std::size_t kExpireStep = 500;          // slots in one step of the store: some 10 ms
 
-Error queue_full() {
+Error slots_full() {
   return {.kind = ErrorKind::overloaded, .what = "too many slot requests are waiting; try again"};
 }
 
@@ -112,7 +111,7 @@ void SlotService::assign(std::vector<core::SlotCall> calls, std::string request_
       };
   if (!batcher_.submit(std::move(requests), std::move(answer))) {
     // NOLINTNEXTLINE(bugprone-use-after-move): a refused submit has taken nothing.
-    answer(std::vector<Answer>(count, std::unexpected(queue_full())));
+    answer(std::vector<Answer>(count, std::unexpected(slots_full())));
   }
 }
 
@@ -186,7 +185,7 @@ void SlotService::read(Done<Result<T>> done, Work work) {
   auto shared_done = std::make_shared<Done<Result<T>>>(std::move(done));
   const bool taken =
       readers_.submit([shared_done, work = std::move(work)]() mutable { (*shared_done)(work()); });
-  if (!taken) (*shared_done)(std::unexpected(queue_full()));
+  if (!taken) (*shared_done)(std::unexpected(slots_full()));
 }
 
 void SlotService::find(EventId event, Done<Result<std::optional<core::Slot>>> done) {
@@ -331,7 +330,7 @@ void SlotService::config_history(ConfigName name,
                                  Done<Result<std::vector<core::SlotConfig>>> done) {
   using History = std::vector<core::SlotConfig>;
   read<History>(std::move(done), [this, name = or_default(std::move(name))]() -> Result<History> {
-    auto versions = configs_.history(name, kHistoryMax);
+    auto versions = configs_.history(name, kConfigHistoryMax);
     if (versions && versions->empty()) {
       return fail(ErrorKind::not_found, "there is no slot config named " + name.str());
     }

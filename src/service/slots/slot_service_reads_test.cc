@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/test_instants.h"
 #include "service/slots/slot_service.h"
 #include "service/slots/test_slot_stores.h"
 #include "service/test_answer.h"
@@ -20,8 +21,6 @@ namespace {
 using testing::_;
 using testing::Return;
 using testing::StrictMock;
-
-constexpr Instant kNoon = from_epoch_millis(1'748'779'200'000);
 
 const ConfigName kDefault = ConfigName::trusted("default");
 const ConfigName kPayments = ConfigName::trusted("payments");

@@ -16,13 +16,13 @@
 #include <thread>
 #include <vector>
 
+#include "base/test_instants.h"
+
 namespace penstock::service {
 namespace {
 
-constexpr Instant kNoon = from_epoch_millis(1'748'779'200'000);
-
 // Knows one config, "default", unless it is told to fail.
-class FakeConfigs final : public store::SlotConfigStore {
+class DefaultConfigOnly final : public store::SlotConfigStore {
  public:
   Result<std::optional<core::SlotConfig>> find(const ConfigName& name) override {
     ++finds;
@@ -167,7 +167,7 @@ class SlotServiceTest : public testing::Test {
   Log log_{clock_, log_fd_, LogLevel::info, LogFormat::text};
   runtime::Metrics metrics_;
   FakeSlots slots_;
-  FakeConfigs configs_;
+  DefaultConfigOnly configs_;
   std::optional<SlotService> service_;
 };
 

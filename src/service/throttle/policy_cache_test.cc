@@ -11,13 +11,6 @@
 namespace penstock::service {
 namespace {
 
-core::PolicyDraft draft(std::string key, std::int64_t capacity = 5) {
-  core::PolicyDraft made = core::default_policy_draft();
-  made.key = std::move(key);
-  made.limit.capacity = capacity;
-  return made;
-}
-
 class PolicyCacheTest : public testing::Test {
  protected:
   std::int64_t capacity(std::string_view key) {
@@ -33,7 +26,7 @@ TEST_F(PolicyCacheTest, has_the_fallback_before_anything_is_loaded) {
 }
 
 TEST_F(PolicyCacheTest, takes_up_what_others_changed_with_a_refresh) {
-  ASSERT_TRUE(store_.create(draft("user:*", 7), {}));
+  ASSERT_TRUE(store_.create(policy_draft("user:*", 7), {}));
   EXPECT_EQ(capacity("user:1"), 100);
   EXPECT_EQ(cache_.refresh(), true);
   EXPECT_EQ(capacity("user:1"), 7);
@@ -50,7 +43,7 @@ TEST_F(PolicyCacheTest, asks_only_for_the_revision_while_nothing_changes) {
 }
 
 TEST_F(PolicyCacheTest, counts_own_changes_at_once) {
-  core::Policy policy{.id = 1, .version = 1, .draft = draft("user:*", 7)};
+  core::Policy policy{.id = 1, .version = 1, .draft = policy_draft("user:*", 7)};
   cache_.put(policy);
   EXPECT_EQ(capacity("user:1"), 7);
   policy.version = 3;
@@ -65,20 +58,20 @@ TEST_F(PolicyCacheTest, counts_own_changes_at_once) {
 }
 
 TEST_F(PolicyCacheTest, keeps_the_last_good_policies_while_the_store_is_away) {
-  ASSERT_TRUE(store_.create(draft("user:*", 7), {}));
+  ASSERT_TRUE(store_.create(policy_draft("user:*", 7), {}));
   ASSERT_TRUE(cache_.refresh());
   store_.away = true;
   EXPECT_FALSE(cache_.refresh());
   EXPECT_EQ(capacity("user:1"), 7);
   store_.away = false;
-  ASSERT_TRUE(store_.update(draft("user:*", 8), {}));
+  ASSERT_TRUE(store_.update(policy_draft("user:*", 8), {}));
   EXPECT_TRUE(cache_.refresh());
   EXPECT_EQ(capacity("user:1"), 8);
 }
 
 TEST_F(PolicyCacheTest, does_not_lose_an_own_change_made_while_it_loads) {
   store_.after_list = [this] {
-    const auto made = store_.create(draft("k", 7), {});
+    const auto made = store_.create(policy_draft("k", 7), {});
     if (made) cache_.put(*made);
   };
   ASSERT_TRUE(cache_.refresh());
@@ -88,14 +81,15 @@ TEST_F(PolicyCacheTest, does_not_lose_an_own_change_made_while_it_loads) {
 }
 
 TEST_F(PolicyCacheTest, reads_more_than_one_page) {
-  for (int i = 0; i < 2'001; ++i) ASSERT_TRUE(store_.create(draft("k" + std::to_string(i)), {}));
+  for (int i = 0; i < 2'001; ++i)
+    ASSERT_TRUE(store_.create(policy_draft("k" + std::to_string(i)), {}));
   ASSERT_TRUE(cache_.refresh());
   EXPECT_EQ(cache_.current().size(), 2'001U);
 }
 
 TEST_F(PolicyCacheTest, does_not_mix_up_two_caches_on_one_thread) {
   FakePolicies other_store;
-  PolicyCache other(other_store, draft("default", 1));
+  PolicyCache other(other_store, policy_draft("default", 1));
   EXPECT_EQ(capacity("x"), 100);
   EXPECT_EQ(other.current().match("x").draft.limit.capacity, 1);
   EXPECT_EQ(capacity("x"), 100);
@@ -116,7 +110,7 @@ TEST_F(PolicyCacheTest, serves_readers_while_it_changes) {
     });
   }
   for (int version = 1; version <= 500; ++version) {
-    cache_.put({.id = 1, .version = version, .draft = draft("k")});
+    cache_.put({.id = 1, .version = version, .draft = policy_draft("k")});
   }
   stop = true;
   for (std::thread& reader : readers) reader.join();

@@ -10,10 +10,18 @@
 #include <utility>
 #include <vector>
 
+#include "core/policy/policy_rules.h"
 #include "store/limit_store.h"
 #include "store/policy_store.h"
 
 namespace penstock::service {
+
+inline core::PolicyDraft policy_draft(std::string key, std::int64_t capacity = 2) {
+  core::PolicyDraft made = core::default_policy_draft();
+  made.key = std::move(key);
+  made.limit.capacity = capacity;
+  return made;
+}
 
 // A counter per key that never goes down by itself.
 class FakeLimits final : public store::LimitStore {

@@ -10,9 +10,9 @@
 namespace penstock::service {
 namespace {
 
-constexpr std::size_t kHistoryMax = 1'000;  // versions of one policy shown
+constexpr std::size_t kPolicyHistoryMax = 1'000;  // versions of one policy shown
 
-Error queue_full() {
+Error admin_full() {
   return {.kind = ErrorKind::overloaded,
           .what = "too many throttle admin calls are waiting; try again"};
 }
@@ -37,7 +37,7 @@ void ThrottleService::run(Done<T> done, Work work) {
   // Shared, so that `done` is still ours to call when the queue refuses the task.
   auto shared = std::make_shared<Done<T>>(std::move(done));
   if (!tasks_.submit([shared, work = std::move(work)]() mutable { (*shared)(work()); })) {
-    (*shared)(std::unexpected(queue_full()));
+    (*shared)(std::unexpected(admin_full()));
   }
 }
 
@@ -118,7 +118,7 @@ void ThrottleService::list_policies(std::string after, std::size_t limit,
 
 void ThrottleService::policy_history(std::string key, Done<std::vector<core::Policy>> done) {
   run(std::move(done), [this, key = std::move(key)]() -> Result<std::vector<core::Policy>> {
-    Result<std::vector<core::Policy>> versions = policies_.history(key, kHistoryMax);
+    Result<std::vector<core::Policy>> versions = policies_.history(key, kPolicyHistoryMax);
     if (versions && versions->empty()) return no_policy(key);
     return versions;
   });

@@ -11,9 +11,7 @@
 namespace penstock::service {
 namespace {
 
-constexpr std::size_t kTasksMax = 4'096;  // waiting admin calls: under a second of work
-
-double millis(const runtime::Stopwatch& watch) noexcept { return watch.seconds() * 1'000; }
+constexpr std::size_t kAdminCallsMax = 4'096;  // waiting admin calls: under a second of work
 
 }  // namespace
 
@@ -39,7 +37,7 @@ ThrottleService::ThrottleService(ThrottleOptions options, store::LimitStore& lim
       metrics_(metrics, options_.tokens_remaining),
       cache_(policies, options_.default_policy),
       shared_(shared),
-      tasks_({.name = "throttle-admin", .threads = 1, .queue_max = kTasksMax}) {}
+      tasks_({.name = "throttle-admin", .threads = 1, .queue_max = kAdminCallsMax}) {}
 
 void ThrottleService::stop() {
   {
@@ -97,7 +95,7 @@ Result<void> ThrottleService::decide(const core::ThrottleCall& call,
   Result<store::LimitAnswer> answer;
   limits_.apply({&request, 1}, std::nullopt, {&answer, 1});
   Result<void> settled = settle(call.cost, answer, decision);
-  metrics_.took(millis(watch));
+  metrics_.took(watch.millis());
   return settled;
 }
 
@@ -158,7 +156,7 @@ std::vector<Result<core::KeyDecision>> ThrottleService::check_batch(
   for (std::size_t i = 0; i < entries.size(); ++i) {
     decisions.push_back(settle_entry(entries[i], *matched[i], statuses[i], answers[i]));
   }
-  if (!entries.empty()) metrics_.took(millis(watch), entries.size());
+  if (!entries.empty()) metrics_.took(watch.millis(), entries.size());
   return decisions;
 }
 

@@ -18,13 +18,6 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-core::PolicyDraft draft(std::string key, std::int64_t capacity = 2) {
-  core::PolicyDraft made = core::default_policy_draft();
-  made.key = std::move(key);
-  made.limit.capacity = capacity;
-  return made;
-}
-
 core::ThrottleCall call(std::initializer_list<std::string_view> keys, std::int64_t cost = 1) {
   core::ThrottleCall made;
   for (const std::string_view key : keys) made.add(key);
@@ -90,7 +83,7 @@ class ThrottleServiceTest : public testing::Test {
 };
 
 TEST_F(ThrottleServiceTest, decides_by_the_policy_that_matches) {
-  ASSERT_TRUE(create(draft("user:*", 2)));
+  ASSERT_TRUE(create(policy_draft("user:*", 2)));
   const auto decision = check(call({"user:1"}));
   EXPECT_TRUE(decision.allowed);
   EXPECT_EQ(decision.key(), "user:1");
@@ -101,7 +94,7 @@ TEST_F(ThrottleServiceTest, decides_by_the_policy_that_matches) {
 }
 
 TEST_F(ThrottleServiceTest, asks_the_store_once_for_all_limits_and_names_the_one_that_bound) {
-  ASSERT_TRUE(create(draft("b", 1)));
+  ASSERT_TRUE(create(policy_draft("b", 1)));
   const int before = limits_.applied;
   auto decision = check(call({"a", "b", "c"}));
   EXPECT_EQ(limits_.applied, before + 1);
@@ -115,7 +108,7 @@ TEST_F(ThrottleServiceTest, asks_the_store_once_for_all_limits_and_names_the_one
 }
 
 TEST_F(ThrottleServiceTest, decides_each_entry_of_a_batch_alone_and_in_order) {
-  ASSERT_TRUE(create(draft("k", 2)));
+  ASSERT_TRUE(create(policy_draft("k", 2)));
   const std::vector<ThrottleEntry> entries{{"k", 1}, {"k", 2}, {"k", 1}, {"other", 1}};
   const int before = limits_.applied;
   const auto decisions = service_->check_batch(entries);
@@ -130,7 +123,7 @@ TEST_F(ThrottleServiceTest, decides_each_entry_of_a_batch_alone_and_in_order) {
 }
 
 TEST_F(ThrottleServiceTest, counts_what_it_decides) {
-  ASSERT_TRUE(create(draft("k", 1)));
+  ASSERT_TRUE(create(policy_draft("k", 1)));
   check(call({"k"}));
   check(call({"k"}));
   check(call({"k"}, 0));
@@ -145,7 +138,7 @@ TEST_F(ThrottleServiceTest, counts_what_it_decides) {
 }
 
 TEST_F(ThrottleServiceTest, lets_a_shadow_policy_pass_and_counts_what_it_would_have_denied) {
-  core::PolicyDraft shadow = draft("k", 1);
+  core::PolicyDraft shadow = policy_draft("k", 1);
   shadow.shadow = true;
   ASSERT_TRUE(create(shadow));
   EXPECT_TRUE(check(call({"k"})).allowed);
@@ -158,7 +151,7 @@ TEST_F(ThrottleServiceTest, lets_a_shadow_policy_pass_and_counts_what_it_would_h
 
 TEST_F(ThrottleServiceTest, shows_tokens_by_policy_in_a_bounded_number_of_series) {
   restart({.tokens_remaining = true});
-  ASSERT_TRUE(create(draft("user:*", 5)));
+  ASSERT_TRUE(create(policy_draft("user:*", 5)));
   check(call({"user:1"}));
   check(call({"user:2"}, 3));
   check(call({"else"}));
@@ -166,7 +159,7 @@ TEST_F(ThrottleServiceTest, shows_tokens_by_policy_in_a_bounded_number_of_series
   EXPECT_THAT(metrics_text(), HasSubstr("throttlex_tokens_remaining{policy=\"(default)\"} 99\n"));
   for (int i = 0; i < 300; ++i) {
     const std::string key = "k" + std::to_string(i);
-    ASSERT_TRUE(create(draft(key)));
+    ASSERT_TRUE(create(policy_draft(key)));
     check(call({key}));
   }
   std::size_t series = 0;
@@ -178,7 +171,7 @@ TEST_F(ThrottleServiceTest, shows_tokens_by_policy_in_a_bounded_number_of_series
 }
 
 TEST_F(ThrottleServiceTest, answers_as_the_policy_says_when_the_store_is_away) {
-  core::PolicyDraft open = draft("open");
+  core::PolicyDraft open = policy_draft("open");
   open.on_store_failure = core::OnStoreFailure::allow;
   ASSERT_TRUE(create(open));
   limits_.away = true;
@@ -199,9 +192,9 @@ TEST_F(ThrottleServiceTest, answers_as_the_policy_says_when_the_store_is_away) {
 }
 
 TEST_F(ThrottleServiceTest, applies_its_own_policy_changes_at_once) {
-  ASSERT_TRUE(create(draft("k", 2)));
+  ASSERT_TRUE(create(policy_draft("k", 2)));
   EXPECT_EQ(check(call({"k"}, 0)).status().limit, 2);
-  ASSERT_TRUE(update(draft("k", 9)));
+  ASSERT_TRUE(update(policy_draft("k", 9)));
   EXPECT_EQ(check(call({"k"}, 0)).status().limit, 9);
   const auto removed = remove("k");
   ASSERT_TRUE(removed);
@@ -210,20 +203,20 @@ TEST_F(ThrottleServiceTest, applies_its_own_policy_changes_at_once) {
 }
 
 TEST_F(ThrottleServiceTest, refuses_changes_that_do_not_fit) {
-  EXPECT_EQ(update(draft("k")).error().kind, ErrorKind::not_found);
+  EXPECT_EQ(update(policy_draft("k")).error().kind, ErrorKind::not_found);
   EXPECT_EQ(remove("k").error().kind, ErrorKind::not_found);
-  ASSERT_TRUE(create(draft("k")));
-  EXPECT_EQ(create(draft("k")).error().kind, ErrorKind::conflict);
+  ASSERT_TRUE(create(policy_draft("k")));
+  EXPECT_EQ(create(policy_draft("k")).error().kind, ErrorKind::conflict);
   const auto history = answer_of<Result<std::vector<core::Policy>>>(
       [&](auto done) { service_->policy_history("nope", std::move(done)); });
   EXPECT_EQ(history.error().kind, ErrorKind::not_found);
   restart({.policies_max = 1});
-  EXPECT_EQ(create(draft("second")).error().kind, ErrorKind::conflict);
+  EXPECT_EQ(create(policy_draft("second")).error().kind, ErrorKind::conflict);
 }
 
 TEST_F(ThrottleServiceTest, logs_a_change_from_old_to_new) {
-  ASSERT_TRUE(create(draft("k", 2)));
-  ASSERT_TRUE(update(draft("k", 3)));
+  ASSERT_TRUE(create(policy_draft("k", 2)));
+  ASSERT_TRUE(update(policy_draft("k", 3)));
   ASSERT_TRUE(remove("k"));
   const std::string text = log_text();
   EXPECT_THAT(text, HasSubstr("throttle.policy_created"));
@@ -234,7 +227,7 @@ TEST_F(ThrottleServiceTest, logs_a_change_from_old_to_new) {
 }
 
 TEST_F(ThrottleServiceTest, takes_up_policies_of_other_nodes) {
-  ASSERT_TRUE(policies_.create(draft("k", 4), {}));
+  ASSERT_TRUE(policies_.create(policy_draft("k", 4), {}));
   ASSERT_TRUE(service_->refresh_policies());
   EXPECT_EQ(check(call({"k"}, 0)).status().limit, 4);
 }
@@ -248,7 +241,7 @@ TEST_F(ThrottleServiceTest, does_not_start_without_its_policies) {
 }
 
 TEST_F(ThrottleServiceTest, tells_what_is_known_of_a_key) {
-  ASSERT_TRUE(create(draft("k", 5)));
+  ASSERT_TRUE(create(policy_draft("k", 5)));
   check(call({"k"}, 2));
   auto metrics = key_metrics("k");
   ASSERT_TRUE(metrics);
@@ -256,9 +249,9 @@ TEST_F(ThrottleServiceTest, tells_what_is_known_of_a_key) {
   EXPECT_EQ(metrics->capacity, 5);
   EXPECT_EQ(metrics->window_count, 2);
   EXPECT_EQ(key_metrics("unused")->tokens, 100);
-  ASSERT_TRUE(update(draft("k", 1)));
+  ASSERT_TRUE(update(policy_draft("k", 1)));
   EXPECT_EQ(key_metrics("k")->tokens, 0);
-  core::PolicyDraft other_type = draft("k", 5);
+  core::PolicyDraft other_type = policy_draft("k", 5);
   other_type.limit.type = core::LimitType::fixed_window;
   ASSERT_TRUE(update(other_type));
   EXPECT_EQ(key_metrics("k")->tokens, 5);
@@ -299,7 +292,7 @@ TEST_F(ThrottleServiceTest, shows_a_key_of_a_redis_client_by_the_limit_that_came
 
 TEST_F(ThrottleServiceTest, answers_overloaded_after_it_stopped) {
   service_->stop();
-  EXPECT_EQ(create(draft("k")).error().kind, ErrorKind::overloaded);
+  EXPECT_EQ(create(policy_draft("k")).error().kind, ErrorKind::overloaded);
 }
 
 }  // namespace

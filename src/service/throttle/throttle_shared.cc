@@ -17,8 +17,6 @@ namespace {
 constexpr std::size_t kHandBackKeys = 500;
 constexpr Millis kHandBackMax = Seconds{5};
 
-double millis(const runtime::Stopwatch& watch) noexcept { return watch.seconds() * 1'000; }
-
 core::LimitStatus unchecked_status(const core::Policy& policy) noexcept {
   const std::int64_t capacity = policy.draft.limit.capacity;
   return {.admitted = true, .limit = capacity, .remaining = capacity};
@@ -56,7 +54,7 @@ void ThrottleService::submit(const core::ThrottleCall& call, Asked done) {
                                     if (answers[0]) decision.statuses[i] = asked.statuses[i];
                                   }
                                   Result<void> settled = settle(asked.cost, answers[0], decision);
-                                  metrics_.took(millis(watch));
+                                  metrics_.took(watch.millis());
                                   done(std::move(settled), decision);
                                 }));
 }
@@ -85,7 +83,7 @@ void ThrottleService::submit_batch(std::span<const ThrottleEntry> entries, Asked
           decisions.push_back(
               settle_entry({.key = key, .cost = asked.cost}, set.match(key), status, answers[i]));
         }
-        metrics_.took(millis(watch), answers.size());
+        metrics_.took(watch.millis(), answers.size());
         done(decisions);
       }));
 }

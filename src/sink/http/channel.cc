@@ -21,11 +21,11 @@ constexpr Micros kAgeMax = Seconds{60};
 // New connections within this ask no name server again.
 constexpr Micros kAddressesKept = Seconds{10};
 
-SinkAnswer failed(std::string why) {
+SinkAnswer failed_post(std::string why) {
   return {.outcome = SinkOutcome::failed, .detail = std::move(why)};
 }
 
-SinkAnswer stopping() { return failed("this node stops"); }
+SinkAnswer stopping() { return failed_post("this node stops"); }
 
 }  // namespace
 
@@ -229,8 +229,8 @@ void Channel::expire(CallRef call) {
     return connection->expire(timeout_);
   }
   std::erase(waiting_, call);
-  answer(call,
-         failed(fmt::format("timed out after {} ms, waiting for a connection", timeout_.count())));
+  answer(call, failed_post(fmt::format("timed out after {} ms, waiting for a connection",
+                                       timeout_.count())));
 }
 
 void Channel::close() {

@@ -10,13 +10,12 @@
 #include <utility>
 
 #include "runtime/thread_name.h"
+#include "sink/address_guard.h"
 
 namespace penstock::sink {
 namespace {
 
-constexpr std::size_t kAddressesMax = 8;     // trying more takes longer than any time-out
 constexpr std::size_t kResolverThreads = 2;  // a name whose servers are silent does not stop others
-constexpr std::size_t kResolverQueueMax = 1'024;  // more than there are item types
 
 Result<Loop::Addresses> look_up(const std::string& host, std::uint16_t port) {
   addrinfo hints{};

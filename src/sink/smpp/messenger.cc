@@ -18,7 +18,7 @@ constexpr std::size_t kCallsMax = 10'000;
 // Messages that were taken in part and wait for another attempt: under a megabyte.
 constexpr std::size_t kPartlyMax = 1'000;
 
-SinkAnswer failed(std::string why) {
+SinkAnswer failed_message(std::string why) {
   return {.outcome = SinkOutcome::failed, .detail = std::move(why)};
 }
 
@@ -195,8 +195,8 @@ void SmppMessenger::on_time(SmppSession* session, Micros now) {
       return true;
     });
     remember(*call);
-    answer(call, failed(fmt::format("timed out after {} ms{}", settings_.timeout.count(),
-                                    call->begun ? "" : ", waiting for its turn")));
+    answer(call, failed_message(fmt::format("timed out after {} ms{}", settings_.timeout.count(),
+                                            call->begun ? "" : ", waiting for its turn")));
   }
 }
 
@@ -211,7 +211,7 @@ void SmppMessenger::on_lost(const std::string& why, std::optional<Millis> pause)
     if (here->in_flight > 0) {
       // It may have been taken: this counts as an attempt, and the next one may be a repetition.
       remember(*here);
-      answer(here, failed(why));
+      answer(here, failed_message(why));
     } else if (pause) {
       remember(*here);
       answer(here, {.outcome = SinkOutcome::slow_down, .detail = why, .pause = pause});
@@ -223,7 +223,7 @@ void SmppMessenger::on_lost(const std::string& why, std::optional<Millis> pause)
 
 void SmppMessenger::close() {
   submits_.clear();
-  while (!calls_.empty()) answer(calls_.begin(), failed("this node stops"));
+  while (!calls_.empty()) answer(calls_.begin(), failed_message("this node stops"));
 }
 
 }  // namespace penstock::sink

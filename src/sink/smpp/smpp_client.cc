@@ -2,12 +2,11 @@
 
 #include <utility>
 
+#include "sink/address_guard.h"
 #include "sink/smpp/smpp_sink.h"
 
 namespace penstock::sink {
 namespace {
-
-constexpr std::size_t kResolverQueueMax = 1'024;  // more than there are item types
 
 runtime::Counter& submits(runtime::Metrics& metrics, std::string outcome) {
   return metrics.counter("penstock_smpp_submits_total",

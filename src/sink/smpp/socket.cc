@@ -15,8 +15,6 @@
 namespace penstock::sink {
 namespace {
 
-constexpr std::size_t kAddressesMax = 8;  // trying more takes longer than any time-out
-
 std::unexpected<Error> problem(int code) {
   return fail(ErrorKind::unavailable, std::error_code(code, std::generic_category()).message());
 }

@@ -241,6 +241,7 @@ Result<void> CachedGate::give_back(std::span<const GiveBack> charges) {
   std::map<std::pair<core::UserId, std::int64_t>, std::int64_t> sums;
   for (const GiveBack& back : charges) sums[{back.user, back.window}] += back.cost;
   std::vector<GiveBack> backs;
+  backs.reserve(sums.size());
   for (const auto& [place, cost] : sums) {
     backs.push_back({.user = place.first, .cost = cost, .window = place.second});
   }

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,6 +18,7 @@
 namespace penstock::store::embedded {
 
 inline constexpr std::uint8_t kFormat = 1;  // of every value there is
+inline constexpr std::uint64_t kVersionMax = std::numeric_limits<std::int64_t>::max();
 inline constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
 
 template <class Unsigned>
@@ -26,6 +28,10 @@ void put_number(std::string& out, Unsigned value) {
     bytes[i] = static_cast<char>(static_cast<unsigned char>(value >> (8 * (bytes.size() - 1 - i))));
   }
   out.append(bytes.data(), bytes.size());
+}
+
+inline void put_signed(std::string& out, std::int64_t value) {
+  put_number(out, static_cast<std::uint64_t>(value));
 }
 
 inline void put_micros(std::string& out, Instant instant) {

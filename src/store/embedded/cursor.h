@@ -13,12 +13,14 @@
 
 namespace penstock::store::embedded {
 
+inline rocksdb::Slice slice(std::string_view text) { return {text.data(), text.size()}; }
+
 // A cursor over [begin, end) of one family. The bounds belong to it: RocksDB keeps pointers to
 // them.
 class Cursor {
  public:
   // `snapshot` null = as it is now; else it must outlive the cursor.
-  Cursor(const Engine::View& view, Family family, std::string begin, std::string end,
+  Cursor(const Engine::View& view, Family family, const std::string& begin, std::string end,
          const rocksdb::Snapshot* snapshot = nullptr)
       : view_(view), end_(std::move(end)), end_slice_(end_) {
     rocksdb::ReadOptions options;

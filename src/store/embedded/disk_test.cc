@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/test_instants.h"
 #include "base/time.h"
 #include "store/embedded/embedded_store.h"
 #include "store/embedded/private_mounts.h"
@@ -15,8 +16,6 @@
 
 namespace penstock::store::embedded {
 namespace {
-
-constexpr Instant kStart = from_epoch_millis(1'750'000'000'000);
 
 class MountsEnvironment final : public testing::Environment {
  public:

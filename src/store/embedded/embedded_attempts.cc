@@ -16,7 +16,7 @@ namespace penstock::store::embedded {
 namespace {
 
 constexpr char kTag = 'a';
-constexpr Family kFamily = Family::gateway_log;
+constexpr Family kAttemptFamily = Family::gateway_log;
 
 std::string key_of(const AttemptMark& mark) {
   std::string out(1, kTag);
@@ -71,7 +71,7 @@ Result<void> EmbeddedAttempts::append(std::span<const Attempt> attempts) {
   rocksdb::WriteBatch batch;
   for (const Attempt& attempt : attempts) {
     const rocksdb::Status status =
-        batch.Put(view->family(kFamily), key_of(attempt.mark), encode(attempt));
+        batch.Put(view->family(kAttemptFamily), key_of(attempt.mark), encode(attempt));
     if (!status.ok()) return std::unexpected(view->translate(status, "write an attempt"));
   }
   return writer_.engine.commit(batch);
@@ -86,7 +86,7 @@ Result<std::vector<Attempt>> EmbeddedAttempts::page(Instant from, Instant to,
   AttemptMark begin{.at = from, .number = 0};
   if (after) begin = std::max(begin, *after);
   if (begin.at >= to) return out;
-  Cursor rows(*view, kFamily, key_of(begin), key_of({.at = to, .number = 0}));
+  Cursor rows(*view, kAttemptFamily, key_of(begin), key_of({.at = to, .number = 0}));
   for (; rows.valid() && out.size() < limit; rows.next()) {
     Result<Attempt> attempt = decode(rows.key(), rows.value());
     if (!attempt) return std::unexpected(view->in_folder(attempt.error()));
@@ -104,10 +104,10 @@ Result<std::size_t> EmbeddedAttempts::forget_attempts(Instant before, std::size_
   if (!view) return std::unexpected(view.error());
   rocksdb::WriteBatch batch;
   std::size_t gone = 0;
-  Cursor rows(*view, kFamily, std::string(1, kTag), key_of({.at = before, .number = 0}));
+  Cursor rows(*view, kAttemptFamily, std::string(1, kTag), key_of({.at = before, .number = 0}));
   for (; rows.valid() && gone < limit; rows.next(), ++gone) {
-    const rocksdb::Status status =
-        batch.Delete(view->family(kFamily), rocksdb::Slice(rows.key().data(), rows.key().size()));
+    const rocksdb::Status status = batch.Delete(
+        view->family(kAttemptFamily), rocksdb::Slice(rows.key().data(), rows.key().size()));
     if (!status.ok()) return std::unexpected(view->translate(status, "forget an attempt"));
   }
   if (Result<void> read = rows.status(); !read) return std::unexpected(std::move(read.error()));

@@ -8,10 +8,6 @@
 namespace penstock::store::conformance {
 namespace {
 
-const auto kDurable = testing::Values(Subject{"durable", fresh_durable});
-// Thousands of batches: the same decisions without waiting for the disk.
-const auto kRelaxed = testing::Values(Subject{"relaxed", fresh_relaxed});
-
 INSTANTIATE_TEST_SUITE_P(Embedded, SlotSuite, kDurable, name_of);
 INSTANTIATE_TEST_SUITE_P(Embedded, SlotLifeSuite, kDurable, name_of);
 INSTANTIATE_TEST_SUITE_P(Embedded, RetentionSuite, kDurable, name_of);

@@ -14,12 +14,12 @@
 namespace penstock::store::embedded {
 namespace {
 
-constexpr Family kFamily = Family::gateway_log;
+constexpr Family kPartFamily = Family::gateway_log;
 
 Result<std::optional<PartRecord>> read_part(const Engine::View& view, const PartName& name) {
   std::string value;
   const rocksdb::Status status =
-      view.db().Get(rocksdb::ReadOptions(), view.family(kFamily), part_key(name), &value);
+      view.db().Get(rocksdb::ReadOptions(), view.family(kPartFamily), part_key(name), &value);
   if (status.IsNotFound()) return std::nullopt;
   if (!status.ok()) return std::unexpected(view.translate(status, "read a message's part"));
   Result<PartRecord> record = decode_part(value);
@@ -49,7 +49,7 @@ class Parts {
       if (status.ok()) return {};
       return std::unexpected(view_.translate(status, "write a message's part"));
     };
-    auto* const family = view_.family(kFamily);
+    auto* const family = view_.family(kPartFamily);
     for (const auto& [name, part] : parts_) {
       const auto& known = part.known;
       rocksdb::Status status;
@@ -138,7 +138,7 @@ Result<std::vector<core::DeliveryPart>> EmbeddedDeliveries::find_parts(const Ite
   if (!view) return std::unexpected(view.error());
   std::vector<core::DeliveryPart> parts;
   const std::string begin = message_parts_key(message);
-  Cursor rows(*view, kFamily, begin, behind(begin));
+  Cursor rows(*view, kPartFamily, begin, behind(begin));
   for (; rows.valid(); rows.next()) {
     const Result<PartName> name = decode_message_part_key(rows.key());
     if (!name) return std::unexpected(view->in_folder(name.error()));
@@ -158,9 +158,9 @@ Result<std::size_t> EmbeddedDeliveries::forget_parts(Instant before, std::size_t
   const Result<Engine::View> view = writer_.engine.view();
   if (!view) return std::unexpected(view.error());
   rocksdb::WriteBatch batch;
-  auto* const family = view->family(kFamily);
+  auto* const family = view->family(kPartFamily);
   std::size_t gone = 0;
-  Cursor rows(*view, kFamily, std::string(1, kPartTimeTag), part_time_key(before));
+  Cursor rows(*view, kPartFamily, std::string(1, kPartTimeTag), part_time_key(before));
   for (; rows.valid() && gone < limit; rows.next(), ++gone) {
     const Result<PartTime> time = decode_part_time_key(rows.key());
     if (!time) return std::unexpected(view->in_folder(time.error()));

@@ -14,7 +14,7 @@ namespace {
 
 const rocksdb::Slice kRevisionSlice(kItemTypeRevisionKey.data(), kItemTypeRevisionKey.size());
 
-Result<std::uint64_t> read_revision(const Engine::View& view) {
+Result<std::uint64_t> read_types_revision(const Engine::View& view) {
   std::string value;
   const rocksdb::Status status =
       view.db().Get(rocksdb::ReadOptions(), view.family(Family::meta), kRevisionSlice, &value);
@@ -55,7 +55,7 @@ Result<ItemTypeRecord> EmbeddedItemTypes::put(const ItemType& type, std::int64_t
 Result<void> EmbeddedItemTypes::write(const ItemTypeRecord& record) {
   const Result<Engine::View> view = writer_.engine.view();
   if (!view) return std::unexpected(view.error());
-  const Result<std::uint64_t> revision = read_revision(*view);
+  const Result<std::uint64_t> revision = read_types_revision(*view);
   if (!revision) return std::unexpected(revision.error());
   rocksdb::WriteBatch batch;
   rocksdb::Status status =
@@ -111,7 +111,7 @@ Result<std::vector<ItemTypeRecord>> EmbeddedItemTypes::history(const ItemType& t
 Result<std::uint64_t> EmbeddedItemTypes::revision() {
   const Result<Engine::View> view = writer_.engine.view();
   if (!view) return std::unexpected(view.error());
-  return read_revision(*view);
+  return read_types_revision(*view);
 }
 
 }  // namespace penstock::store::embedded

@@ -7,10 +7,6 @@
 namespace penstock::store::conformance {
 namespace {
 
-const auto kDurable = testing::Values(Subject{"durable", fresh_durable});
-// Thousands of steps: the same decisions without waiting for the disk.
-const auto kRelaxed = testing::Values(Subject{"relaxed", fresh_relaxed});
-
 INSTANTIATE_TEST_SUITE_P(Embedded, QueueSuite, kDurable, name_of);
 INSTANTIATE_TEST_SUITE_P(Embedded, QueueSlotSuite, kDurable, name_of);
 INSTANTIATE_TEST_SUITE_P(Embedded, QueueDifferentialSuite, kRelaxed, name_of);

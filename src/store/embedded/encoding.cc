@@ -22,7 +22,7 @@ void put_millis(std::string& out, Instant instant) {
 }
 
 // With the fields that only slots and their configs have.
-class Reader : public ByteReader {
+class SlotReader : public ByteReader {
  public:
   using ByteReader::ByteReader;
 
@@ -79,7 +79,7 @@ std::string encode_schema(std::uint32_t version) {
 }
 
 Result<std::uint32_t> decode_schema(std::string_view value) {
-  Reader reader("the schema version", value);
+  SlotReader reader("the schema version", value);
   reader.format();
   const auto version = reader.number<std::uint32_t>();
   return reader.done(version);
@@ -102,7 +102,7 @@ void encode_slot(const Slot& slot, std::string& out, bool place_kept) {
 }
 
 Result<Slot> decode_slot(const EventId& event, std::string_view value) {
-  Reader reader("the slot record", value);
+  SlotReader reader("the slot record", value);
   reader.format();
   Slot slot;
   const auto marks = reader.number<std::uint8_t>();
@@ -149,7 +149,7 @@ std::string term_key(Instant confirm_by, const EventId& event) {
 }
 
 Result<TermKey> decode_term_key(std::string_view key) {
-  Reader reader("the key of a term", key);
+  SlotReader reader("the key of a term", key);
   TermKey term;
   term.confirm_by = reader.sorted_micros();
   term.event = reader.id_to_end<EventId>();
@@ -181,7 +181,7 @@ std::string window_key(const PoolName& pool, Millis size, Instant start) {
 }
 
 Result<WindowKey> decode_window_key(std::string_view key) {
-  Reader reader("the key of a window", key);
+  SlotReader reader("the key of a window", key);
   WindowKey window;
   window.pool = reader.id<PoolName>();
   window.size = reader.window_size();
@@ -197,7 +197,7 @@ std::string encode_used(std::uint32_t used) {
 }
 
 Result<std::uint32_t> decode_used(std::string_view value) {
-  Reader reader("the counter of a window", value);
+  SlotReader reader("the counter of a window", value);
   reader.format();
   const auto used = reader.number<std::uint32_t>();
   return reader.done(used);
@@ -223,14 +223,14 @@ std::string encode_config(const core::SlotConfig& config) {
 
 Result<core::SlotConfig> decode_config(std::string_view key, std::string_view value) {
   core::SlotConfig config;
-  Reader key_reader("the key of a config", key);
+  SlotReader key_reader("the key of a config", key);
   config.name = key_reader.id_to_nul<ConfigName>();
   const std::uint64_t version = ~key_reader.number<std::uint64_t>();
   if (version == 0 || version > UINT32_MAX) key_reader.refuse("has a version out of range");
   config.version = static_cast<std::int64_t>(version);
   if (Result<int> end = key_reader.done(0); !end) return std::unexpected(std::move(end.error()));
 
-  Reader reader("the config record", value);
+  SlotReader reader("the config record", value);
   reader.format();
   config.pool = reader.id<PoolName>();
   config.max_per_window = reader.number<std::uint32_t>();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "base/test_instants.h"
 #include "base/time.h"
 #include "store/embedded/faulty_file_system.h"
 #include "store/embedded/store_parts.h"
@@ -17,8 +18,7 @@
 namespace penstock::store::embedded {
 namespace {
 
-constexpr Instant kStart = from_epoch_millis(1'750'000'000'000);
-constexpr Millis kSize = Seconds{1};
+constexpr Millis kWindowSize = Seconds{1};
 
 class FailedWrite : public testing::Test {
  protected:
@@ -54,7 +54,7 @@ class FailedWrite : public testing::Test {
     return {.name = ConfigName::trusted("c"),
             .pool = PoolName::trusted("c"),
             .max_per_window = max,
-            .window_size = kSize};
+            .window_size = kWindowSize};
   }
 
   static SlotRequest request(std::string event, Millis max_delay = std::chrono::hours{1}) {
@@ -81,7 +81,7 @@ class FailedWrite : public testing::Test {
     for (const Slot& slot : rows()) ++counted[slot.window_start];
     std::map<Instant, std::int64_t> counters;
     const auto uses = slots().windows({.pool = PoolName::trusted("c"),
-                                       .window_size = kSize,
+                                       .window_size = kWindowSize,
                                        .from = kInstantMin,
                                        .to = kInstantEnd,
                                        .limit = SIZE_MAX});

@@ -8,18 +8,12 @@
 namespace penstock::store::embedded {
 namespace {
 
-constexpr std::uint64_t kNumberMax = std::numeric_limits<std::int64_t>::max();
-
-void put_signed(std::string& out, std::int64_t value) {
-  put_number(out, static_cast<std::uint64_t>(value));
-}
-
 void put_maybe(std::string& out, const std::optional<std::int64_t>& value) {
   put_number(out, static_cast<std::uint8_t>(value.has_value()));
   if (value) put_signed(out, *value);
 }
 
-class Reader : public ByteReader {
+class ItemTypeReader : public ByteReader {
  public:
   using ByteReader::ByteReader;
 
@@ -165,11 +159,11 @@ Result<ItemTypeRecord> decode_item_type(std::string_view key, std::string_view v
   if (!id_problem(name).empty()) key_reader.refuse("has a malformed id");
   record.type = ItemType::trusted(std::string(name));
   const std::uint64_t version = ~key_reader.number<std::uint64_t>();
-  if (version == 0 || version > kNumberMax) key_reader.refuse("has a version out of range");
+  if (version == 0 || version > kVersionMax) key_reader.refuse("has a version out of range");
   record.version = static_cast<std::int64_t>(version);
   if (Result<int> end = key_reader.done(0); !end) return std::unexpected(std::move(end.error()));
 
-  Reader reader("the record of an item type", value);
+  ItemTypeReader reader("the record of an item type", value);
   core::ItemTypeSettings& settings = record.settings;
   reader.format();
   record.changed = reader.micros();

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/test_instants.h"
 #include "base/time.h"
 #include "store/embedded/cursor.h"
 #include "store/embedded/encoding.h"
@@ -17,9 +18,6 @@
 
 namespace penstock::store::embedded {
 namespace {
-
-constexpr Instant kStart = from_epoch_millis(1'750'000'000'000);
-constexpr Millis kSize = Seconds{4};
 
 EventId event(const std::string& name) { return EventId::trusted(name); }
 
@@ -33,7 +31,7 @@ class EmbeddedLifeTest : public testing::Test {
     ASSERT_TRUE(parts_->configs.put({.name = ConfigName::trusted("c"),
                                      .pool = PoolName::trusted("c"),
                                      .max_per_window = 1,
-                                     .window_size = kSize},
+                                     .window_size = Seconds{4}},
                                     std::nullopt));
   }
 

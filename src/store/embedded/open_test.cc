@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/test_instants.h"
 #include "base/time.h"
 #include "store/embedded/cursor.h"
 #include "store/embedded/embedded_store.h"
@@ -26,7 +27,6 @@ namespace penstock::store::embedded {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr Instant kStart = from_epoch_millis(1'750'000'000'000);
 
 class Open : public testing::Test {
  protected:

@@ -6,12 +6,11 @@
 #include <numeric>
 #include <utility>
 
+#include "store/embedded/cursor.h"
 #include "store/embedded/queue_reads.h"
 
 namespace penstock::store::embedded {
 namespace {
-
-rocksdb::Slice slice(std::string_view text) { return {text.data(), text.size()}; }
 
 Error foreign_item(const PaymentId& id) {
   return {.kind = ErrorKind::conflict,

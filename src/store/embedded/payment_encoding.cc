@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint8_t kNoStatus = 0xff;
 
-class Reader : public ByteReader {
+class PaymentReader : public ByteReader {
  public:
   using ByteReader::ByteReader;
 
@@ -49,7 +49,7 @@ void encode_payment(const PaymentEntry& payment, std::string& out) {
 }
 
 Result<PaymentEntry> decode_payment(std::string_view value) {
-  Reader reader("the record of a payment", value);
+  PaymentReader reader("the record of a payment", value);
   reader.format();
   PaymentEntry payment;
   payment.status = reader.status();
@@ -70,7 +70,7 @@ void put_payment_note(std::string& out, const PaymentNote& note) {
 }
 
 Result<std::vector<PaymentNote>> decode_payment_notes(std::string_view value) {
-  Reader reader("the history of a payment", value);
+  PaymentReader reader("the history of a payment", value);
   std::vector<PaymentNote> notes;
   while (!reader.at_end()) {
     PaymentNote note;
@@ -92,7 +92,7 @@ std::string payment_time_key(Instant scheduled, std::string_view id) {
 }
 
 Result<PaymentPlace> decode_payment_time_key(std::string_view key) {
-  Reader reader("the key of a payment's time", key);
+  PaymentReader reader("the key of a payment's time", key);
   reader.tag(kPaymentTimeTag);
   PaymentPlace place;
   place.scheduled = reader.sorted_micros();
@@ -108,7 +108,7 @@ std::string payment_status_key(PaymentStatus status, std::string_view id) {
 }
 
 Result<PaymentId> decode_payment_status_key(std::string_view key) {
-  Reader reader("the key of a payment's status", key);
+  PaymentReader reader("the key of a payment's status", key);
   reader.tag(kPaymentStatusTag);
   reader.status();
   PaymentId id = reader.id();
@@ -131,7 +131,7 @@ std::string encode_payment_rule_record(const PaymentRuleRecord& record) {
 }
 
 Result<PaymentRuleRecord> decode_payment_rule_record(std::string_view value) {
-  Reader reader("the record of the payment rules", value);
+  PaymentReader reader("the record of the payment rules", value);
   reader.format();
   PaymentRuleRecord record;
   record.revision = reader.number<std::uint64_t>();

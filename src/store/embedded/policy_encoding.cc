@@ -9,12 +9,6 @@
 namespace penstock::store::embedded {
 namespace {
 
-constexpr std::uint64_t kNumberMax = std::numeric_limits<std::int64_t>::max();
-
-void put_signed(std::string& out, std::int64_t value) {
-  put_number(out, static_cast<std::uint64_t>(value));
-}
-
 std::int64_t take_signed(ByteReader& reader) {
   return static_cast<std::int64_t>(reader.number<std::uint64_t>());
 }
@@ -69,7 +63,7 @@ Result<core::Policy> decode_policy(std::string_view key, std::string_view value)
   ByteReader key_reader("the key of a policy", key);
   draft.key = key_reader.text_to_nul();
   const std::uint64_t version = ~key_reader.number<std::uint64_t>();
-  if (version == 0 || version > kNumberMax) key_reader.refuse("has a version out of range");
+  if (version == 0 || version > kVersionMax) key_reader.refuse("has a version out of range");
   policy.version = static_cast<std::int64_t>(version);
   if (Result<int> end = key_reader.done(0); !end) return std::unexpected(std::move(end.error()));
 

@@ -12,7 +12,7 @@
 namespace penstock::store::embedded {
 namespace {
 
-Result<std::uint64_t> read_revision(const Engine::View& view) {
+Result<std::uint64_t> read_policies_revision(const Engine::View& view) {
   std::string value;
   const rocksdb::Status status =
       view.db().Get(rocksdb::ReadOptions(), view.family(Family::meta),
@@ -27,7 +27,7 @@ Result<std::uint64_t> read_revision(const Engine::View& view) {
 }  // namespace
 
 Result<void> PolicyIndex::load(const Engine::View& view) {
-  const Result<std::uint64_t> revision = read_revision(view);
+  const Result<std::uint64_t> revision = read_policies_revision(view);
   if (!revision) return std::unexpected(revision.error());
   Policies fresh;
   std::int64_t id_max = 0;

@@ -18,7 +18,7 @@ constexpr std::uint8_t kHasClaimed = 1;
 constexpr std::uint8_t kHasDispatched = 2;
 constexpr std::uint8_t kFlagsEnd = 4;
 
-class Reader : public ByteReader {
+class QueueReader : public ByteReader {
  public:
   using ByteReader::ByteReader;
 
@@ -88,7 +88,7 @@ void encode_item(const ItemRecord& record, std::string& out) {
 }
 
 Result<ItemRecord> decode_item(std::string_view value) {
-  Reader reader("the record of an item", value);
+  QueueReader reader("the record of an item", value);
   reader.format();
   ItemRecord record;
   record.state = reader.state();
@@ -121,7 +121,7 @@ void put_audit(std::string& out, const AuditNote& note) {
 }
 
 Result<void> decode_audit(std::string_view value, std::vector<AuditEntry>& entries) {
-  Reader reader("an audit entry", value);
+  QueueReader reader("an audit entry", value);
   while (!reader.at_end()) {
     AuditEntry entry;
     entry.at = reader.micros();
@@ -177,7 +177,7 @@ std::string audit_key(const ItemType& type, const ItemId& id, std::uint32_t page
 }
 
 Result<TimedKey> decode_timed_key(const ItemType& type, std::string_view key) {
-  Reader reader("the key of an item's time", key);
+  QueueReader reader("the key of an item's time", key);
   if (reader.text_to_nul() != type.str()) reader.refuse("is of another type");
   TimedKey timed;
   timed.at = reader.sorted_micros();
@@ -195,7 +195,7 @@ std::string encode_settled(const SettledItem& item) {
 }
 
 Result<SettledItem> decode_settled(std::string_view value) {
-  Reader reader("the record of a settled item", value);
+  QueueReader reader("the record of a settled item", value);
   reader.format();
   SettledItem item;
   item.state = reader.state();
@@ -217,7 +217,7 @@ std::string dead_key(const ItemType& type, Instant died, std::string_view id) {
 }
 
 Result<TimedKey> decode_dead_key(const ItemType& type, std::string_view key) {
-  Reader reader("the key of a dead item", key);
+  QueueReader reader("the key of a dead item", key);
   reader.tag(kDeadTag);
   if (reader.text_to_nul() != type.str()) reader.refuse("is of another type");
   TimedKey timed;
@@ -233,7 +233,7 @@ std::string encode_dead() {
 }
 
 Result<ItemType> decode_type_state_key(std::string_view key) {
-  Reader reader("the key of a type's state", key);
+  QueueReader reader("the key of a type's state", key);
   reader.tag(kTypeStateTag);
   auto type = reader.id<ItemType>(reader.rest());
   return reader.done(std::move(type));
@@ -249,7 +249,7 @@ std::string encode_type_state(const TypeState& state) {
 }
 
 Result<TypeState> decode_type_state(std::string_view value) {
-  Reader reader("the state of an item type", value);
+  QueueReader reader("the state of an item type", value);
   reader.format();
   TypeState state;
   for (std::uint64_t& count : state.counts) count = reader.number<std::uint64_t>();
@@ -265,7 +265,7 @@ std::string claim_key(const ItemType& type, std::uint64_t claim) {
 }
 
 Result<ClaimKey> decode_claim_key(std::string_view key) {
-  Reader reader("the key of a claim", key);
+  QueueReader reader("the key of a claim", key);
   reader.tag(kClaimTag);
   ClaimKey claim;
   claim.type = reader.id<ItemType>(reader.text_to_nul());
@@ -284,7 +284,7 @@ std::string encode_claim(const ClaimRecord& claim) {
 }
 
 Result<ClaimRecord> decode_claim(std::string_view value) {
-  Reader reader("the record of a claim", value);
+  QueueReader reader("the record of a claim", value);
   reader.format();
   ClaimRecord claim;
   claim.token = reader.number<std::uint64_t>();
@@ -311,7 +311,7 @@ std::string encode_lease(const LeaseRecord& lease) {
 }
 
 Result<LeaseRecord> decode_lease(std::string_view value) {
-  Reader reader("the record of a lease", value);
+  QueueReader reader("the record of a lease", value);
   reader.format();
   LeaseRecord lease;
   lease.token = reader.number<std::uint64_t>();

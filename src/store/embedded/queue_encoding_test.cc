@@ -8,6 +8,7 @@
 
 #include "base/rng.h"
 #include "store/embedded/item_type_encoding.h"
+#include "store/embedded/test_encoding.h"
 
 namespace penstock::store::embedded {
 namespace {
@@ -18,26 +19,19 @@ std::string random_text(Rng& rng, std::int64_t max) {
   return text;
 }
 
-std::string random_id(Rng& rng) {
-  std::string id;
-  const auto length = rng.between(1, static_cast<std::int64_t>(kIdBytesMax));
-  for (std::int64_t i = 0; i < length; ++i) id.push_back(static_cast<char>(rng.between('!', '~')));
-  return id;
-}
-
-Instant random_instant(Rng& rng) { return Instant{Micros{static_cast<std::int64_t>(rng())}}; }
+Instant any_instant(Rng& rng) { return Instant{Micros{static_cast<std::int64_t>(rng())}}; }
 
 ItemRecord random_item(Rng& rng) {
   ItemRecord record;
   record.state = static_cast<ItemState>(rng.below(core::kItemStates));
   record.retry_count = static_cast<int>(rng.between(0, INT32_MAX));
   record.attempts = static_cast<int>(rng.between(0, INT32_MAX));
-  record.scheduled = random_instant(rng);
-  record.due = random_instant(rng);
-  record.created = random_instant(rng);
-  if (rng.below(2) == 0) record.claimed = random_instant(rng);
-  if (rng.below(2) == 0) record.dispatched = random_instant(rng);
-  record.settled = random_instant(rng);
+  record.scheduled = any_instant(rng);
+  record.due = any_instant(rng);
+  record.created = any_instant(rng);
+  if (rng.below(2) == 0) record.claimed = any_instant(rng);
+  if (rng.below(2) == 0) record.dispatched = any_instant(rng);
+  record.settled = any_instant(rng);
   record.token = rng();
   record.claim = rng();
   record.pages = static_cast<std::uint32_t>(rng());
@@ -58,15 +52,15 @@ TypeState random_state(Rng& rng) {
 LeaseRecord random_lease(Rng& rng) {
   return {.node = random_text(rng, 50),
           .token = rng(),
-          .until = random_instant(rng),
-          .paused_until = random_instant(rng)};
+          .until = any_instant(rng),
+          .paused_until = any_instant(rng)};
 }
 
 ItemTypeRecord random_type(Rng& rng) {
   ItemTypeRecord record{.type = ItemType::trusted(random_id(rng)),
                         .version = rng.between(1, INT64_MAX),
                         .settings = {},
-                        .changed = random_instant(rng)};
+                        .changed = any_instant(rng)};
   core::ItemTypeSettings& settings = record.settings;
   settings.enabled = rng.below(2) == 0;
   settings.batch_size = rng.between(1, 5'000);
@@ -98,30 +92,6 @@ ItemTypeRecord random_type(Rng& rng) {
   return record;
 }
 
-// As in encoding_test.cc: every cut, every changed byte and a byte too many.
-template <class Decode>
-void expect_total(const std::string& good, const Decode& decode) {
-  ASSERT_TRUE(decode(good));
-  for (std::size_t size = 0; size < good.size(); ++size) {
-    const auto cut = decode(good.substr(0, size));
-    ASSERT_FALSE(cut) << "cut to " << size << " of " << good.size();
-    EXPECT_EQ(cut.error().kind, ErrorKind::corrupt);
-  }
-  const auto longer = decode(good + 'x');
-  ASSERT_FALSE(longer);
-  EXPECT_EQ(longer.error().kind, ErrorKind::corrupt);
-  for (std::size_t at = 0; at < good.size(); ++at) {
-    for (const char byte : {'\0', '\x7f', '\xff'}) {
-      std::string bad = good;
-      bad[at] = byte;
-      if (const auto changed = decode(bad); !changed) {
-        EXPECT_EQ(changed.error().kind, ErrorKind::corrupt);
-        EXPECT_FALSE(changed.error().what.empty());
-      }
-    }
-  }
-}
-
 TEST(QueueEncoding, items_come_back_as_they_went) {
   Rng rng(1);
   std::string value = "left over";
@@ -142,13 +112,13 @@ TEST(QueueEncoding, states_claims_and_leases_come_back_as_they_went) {
     const LeaseRecord lease = random_lease(rng);
     EXPECT_EQ(decode_lease(encode_lease(lease)), lease);
     const SettledItem settled{.state = static_cast<ItemState>(rng.between(2, 4)),
-                              .scheduled = random_instant(rng),
+                              .scheduled = any_instant(rng),
                               .pages = static_cast<std::uint32_t>(rng())};
     EXPECT_EQ(decode_settled(encode_settled(settled)), settled);
     std::vector<ItemId> ids;
     for (std::uint64_t n = rng.below(10); n > 0; --n)
       ids.push_back(ItemId::trusted(random_id(rng)));
-    const ClaimRecord taken{.token = rng(), .at = random_instant(rng), .ids = ids};
+    const ClaimRecord taken{.token = rng(), .at = any_instant(rng), .ids = ids};
     EXPECT_EQ(decode_claim(encode_claim(taken)), taken);
     const ItemType type = ItemType::trusted(random_id(rng));
     EXPECT_EQ(decode_type_state_key(type_state_key(type)), type);
@@ -157,7 +127,7 @@ TEST(QueueEncoding, states_claims_and_leases_come_back_as_they_went) {
     ASSERT_TRUE(claim) << claim.error().what;
     EXPECT_EQ(claim->type, type);
     EXPECT_EQ(claim->claim, number);
-    const Instant at = random_instant(rng);
+    const Instant at = any_instant(rng);
     const std::string id = random_id(rng);
     const Result<TimedKey> timed = decode_timed_key(type, timed_key(type, at, id));
     ASSERT_TRUE(timed) << timed.error().what;

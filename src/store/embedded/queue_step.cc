@@ -4,10 +4,10 @@
 
 #include <utility>
 
+#include "store/embedded/cursor.h"
+
 namespace penstock::store::embedded {
 namespace {
-
-rocksdb::Slice slice(std::string_view text) { return {text.data(), text.size()}; }
 
 void lower(std::optional<std::string>& low, const std::string& key) {
   if (!low || key < *low) low = key;

@@ -5,11 +5,10 @@
 #include <utility>
 
 #include "core/gateway/message.h"
+#include "store/embedded/cursor.h"
 
 namespace penstock::store::embedded {
 namespace {
-
-rocksdb::Slice slice(std::string_view text) { return {text.data(), text.size()}; }
 
 // The bytes of a row, or none.
 Result<std::optional<std::string>> read_row(const Engine::View& view, Family family,

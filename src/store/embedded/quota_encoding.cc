@@ -10,7 +10,7 @@ namespace {
 constexpr char kKeyTag = 'k';
 constexpr char kUsageTag = 'u';
 
-class Reader : public ByteReader {
+class QuotaReader : public ByteReader {
  public:
   using ByteReader::ByteReader;
 
@@ -43,7 +43,7 @@ void put_message(std::string& out, const core::BodyDigest& digest, const ItemId&
   put_text(out, id.str());
 }
 
-void read_message(Reader& reader, core::BodyDigest& digest, ItemId& id) {
+void read_message(QuotaReader& reader, core::BodyDigest& digest, ItemId& id) {
   for (std::uint8_t& byte : digest) byte = reader.number<std::uint8_t>();
   const std::string_view text = reader.text();
   if (!id_problem(text).empty()) reader.refuse("has a malformed id");
@@ -59,7 +59,7 @@ std::string quota_key(UserId user) {
 }
 
 Result<UserId> decode_quota_key(std::string_view key) {
-  Reader reader("the key of a quota", key);
+  QuotaReader reader("the key of a quota", key);
   const UserId user = reader.user();
   return reader.done(user);
 }
@@ -76,7 +76,7 @@ void encode_quota(const QuotaRecord& record, std::string& out) {
 }
 
 Result<QuotaRecord> decode_quota(std::string_view value) {
-  Reader reader("the record of a quota", value);
+  QuotaReader reader("the record of a quota", value);
   reader.format();
   QuotaRecord record;
   record.quota.rule.rate_limit = reader.count();
@@ -106,7 +106,7 @@ std::string encode_key(const KeyRecord& record) {
 }
 
 Result<KeyRecord> decode_key(std::string_view value) {
-  Reader reader("the record of an idempotency key", value);
+  QuotaReader reader("the record of an idempotency key", value);
   reader.format();
   KeyRecord record;
   record.at = reader.micros();
@@ -131,7 +131,7 @@ std::string encode_key_claim(const KeyClaimRecord& record) {
 }
 
 Result<KeyClaimRecord> decode_key_claim(std::string_view value) {
-  Reader reader("the record of a claimed idempotency key", value);
+  QuotaReader reader("the record of a claimed idempotency key", value);
   reader.format();
   KeyClaimRecord record;
   record.at = reader.micros();
@@ -151,7 +151,7 @@ std::string key_time_key(Instant at, UserId user, std::string_view key) {
 }
 
 Result<KeyPlace> decode_key_time_key(std::string_view key) {
-  Reader reader("the key of an idempotency key's time", key);
+  QuotaReader reader("the key of an idempotency key's time", key);
   reader.tag(kKeyTimeTag);
   KeyPlace place;
   place.at = reader.sorted_micros();
@@ -174,7 +174,7 @@ std::string usage_key(UserId user, Instant minute) {
 }
 
 Result<UsagePlace> decode_usage_key(std::string_view key) {
-  Reader reader("the key of a usage", key);
+  QuotaReader reader("the key of a usage", key);
   reader.tag(kUsageTag);
   UsagePlace place;
   place.user = reader.user();
@@ -192,7 +192,7 @@ std::string encode_usage(const UsageCounts& counts) {
 }
 
 Result<UsageCounts> decode_usage(std::string_view value) {
-  Reader reader("the record of a usage", value);
+  QuotaReader reader("the record of a usage", value);
   reader.format();
   UsageCounts counts;
   counts.sent = reader.count();
@@ -214,7 +214,7 @@ std::string usage_time_key(Instant minute, UserId user) {
 }
 
 Result<UsagePlace> decode_usage_time_key(std::string_view key) {
-  Reader reader("the key of a usage's time", key);
+  QuotaReader reader("the key of a usage's time", key);
   reader.tag(kUsageTimeTag);
   UsagePlace place;
   place.minute = reader.sorted_micros();
@@ -230,7 +230,7 @@ std::string encode_limited(std::int64_t limited) {
 }
 
 Result<std::int64_t> decode_limited(std::string_view value) {
-  Reader reader("the record of a usage's time", value);
+  QuotaReader reader("the record of a usage's time", value);
   reader.format();
   const std::int64_t limited = reader.count();
   return reader.done(limited);

@@ -7,7 +7,7 @@
 namespace penstock::store::embedded {
 namespace {
 
-constexpr Instant kNow{Micros{1'748'779'200'123'456}};
+constexpr Instant kMoment{Micros{1'748'779'200'123'456}};
 
 // No record that is cut short, or longer, or of another format is taken for one.
 template <class Decode>
@@ -26,8 +26,8 @@ TEST(QuotaEncoding, a_quota_reads_back) {
   const QuotaRecord record{
       .quota = {.rule = {.rate_limit = core::kRateLimitMax, .window = core::kTimeWindowMax},
                 .count = 7,
-                .refreshed = kNow},
-      .minute = minute_of(kNow),
+                .refreshed = kMoment},
+      .minute = minute_of(kMoment),
       .sent = 3};
   std::string value;
   encode_quota(record, value);
@@ -42,7 +42,7 @@ TEST(QuotaEncoding, a_quota_reads_back) {
 }
 
 TEST(QuotaEncoding, a_claim_reads_back) {
-  KeyClaimRecord record{.at = kNow, .left = true, .digest = {}, .id = ItemId::trusted("m-1")};
+  KeyClaimRecord record{.at = kMoment, .left = true, .digest = {}, .id = ItemId::trusted("m-1")};
   record.digest[3] = 9;
   const std::string value = encode_key_claim(record);
   const auto read = decode_key_claim(value);
@@ -56,7 +56,7 @@ TEST(QuotaEncoding, a_claim_reads_back) {
 }
 
 TEST(QuotaEncoding, a_key_reads_back) {
-  KeyRecord record{.at = kNow, .digest = {}, .id = ItemId::trusted("m-1")};
+  KeyRecord record{.at = kMoment, .digest = {}, .id = ItemId::trusted("m-1")};
   record.digest[3] = 9;
   const std::string value = encode_key(record);
   const auto read = decode_key(value);
@@ -65,9 +65,9 @@ TEST(QuotaEncoding, a_key_reads_back) {
   EXPECT_EQ(read->digest, record.digest);
   EXPECT_EQ(read->id, record.id);
   expect_strict(value, decode_key);
-  const auto place = decode_key_time_key(key_time_key(kNow, UserId{5}, "k"));
+  const auto place = decode_key_time_key(key_time_key(kMoment, UserId{5}, "k"));
   ASSERT_TRUE(place);
-  EXPECT_EQ(place->at, kNow);
+  EXPECT_EQ(place->at, kMoment);
   EXPECT_EQ(place->user, UserId{5});
   EXPECT_EQ(place->key, "k");
 }
@@ -78,22 +78,22 @@ TEST(QuotaEncoding, a_usage_reads_back) {
   expect_strict(encode_usage(counts), decode_usage);
   EXPECT_EQ(decode_limited(encode_limited(5)), 5);
   expect_strict(encode_limited(5), decode_limited);
-  const auto by_user = decode_usage_key(usage_key(UserId{5}, kNow));
-  const auto by_time = decode_usage_time_key(usage_time_key(kNow, UserId{5}));
+  const auto by_user = decode_usage_key(usage_key(UserId{5}, kMoment));
+  const auto by_time = decode_usage_time_key(usage_time_key(kMoment, UserId{5}));
   ASSERT_TRUE(by_user && by_time);
   EXPECT_EQ(by_user->user, UserId{5});
-  EXPECT_EQ(by_user->minute, kNow);
+  EXPECT_EQ(by_user->minute, kMoment);
   EXPECT_EQ(by_time->user, UserId{5});
-  EXPECT_EQ(by_time->minute, kNow);
-  EXPECT_FALSE(decode_usage_key(usage_time_key(kNow, UserId{5})));
+  EXPECT_EQ(by_time->minute, kMoment);
+  EXPECT_FALSE(decode_usage_key(usage_time_key(kMoment, UserId{5})));
 }
 
 TEST(QuotaEncoding, keys_sort_as_their_contents_do) {
   EXPECT_LT(quota_key(UserId{2}), quota_key(UserId{256}));
-  EXPECT_LT(usage_key(UserId{1}, kNow), usage_key(UserId{1}, kNow + Seconds{60}));
-  EXPECT_LT(usage_key(UserId{1}, kNow + Seconds{60}), usage_key(UserId{2}, kNow));
-  EXPECT_LT(usage_time_key(kNow, UserId{9}), usage_time_key(kNow + Micros{1}));
-  EXPECT_LT(key_time_key(kNow, UserId{9}, "z"), key_time_key(kNow + Micros{1}, UserId{}, ""));
+  EXPECT_LT(usage_key(UserId{1}, kMoment), usage_key(UserId{1}, kMoment + Seconds{60}));
+  EXPECT_LT(usage_key(UserId{1}, kMoment + Seconds{60}), usage_key(UserId{2}, kMoment));
+  EXPECT_LT(usage_time_key(kMoment, UserId{9}), usage_time_key(kMoment + Micros{1}));
+  EXPECT_LT(key_time_key(kMoment, UserId{9}, "z"), key_time_key(kMoment + Micros{1}, UserId{}, ""));
 }
 
 }  // namespace

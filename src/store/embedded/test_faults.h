@@ -7,14 +7,13 @@
 #include <memory>
 #include <utility>
 
+#include "base/test_instants.h"
 #include "base/time.h"
 #include "store/embedded/faulty_file_system.h"
 #include "store/embedded/store_parts.h"
 #include "store/embedded/temp_folder.h"
 
 namespace penstock::store::embedded {
-
-inline constexpr Instant kStart = from_epoch_millis(1'750'000'000'000);
 
 class FaultsTest : public testing::Test {
  protected:

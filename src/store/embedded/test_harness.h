@@ -40,4 +40,8 @@ class EmbeddedHarness final : public Harness {
 inline std::unique_ptr<Harness> fresh_durable() { return std::make_unique<EmbeddedHarness>(false); }
 inline std::unique_ptr<Harness> fresh_relaxed() { return std::make_unique<EmbeddedHarness>(true); }
 
+inline const auto kDurable = testing::Values(Subject{"durable", fresh_durable});
+// For thousands of steps: the same decisions without waiting for the disk.
+inline const auto kRelaxed = testing::Values(Subject{"relaxed", fresh_relaxed});
+
 }  // namespace penstock::store::conformance

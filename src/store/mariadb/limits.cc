@@ -12,10 +12,6 @@ namespace {
 // Another node may hold one of the rows a moment too long.
 constexpr int kAttempts = 4;
 
-std::optional<std::int64_t> micros_of(std::optional<Instant> now) {
-  return now ? std::optional(now->time_since_epoch().count()) : std::nullopt;
-}
-
 }  // namespace
 
 void Limits::apply(std::span<const LimitRequest> requests, std::optional<Instant> now,

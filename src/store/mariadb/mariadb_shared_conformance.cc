@@ -14,7 +14,7 @@ using mariadb::MariadbStore;
 using mariadb::TestServer;
 
 // Of one attempt to connect, too: short enough to see many of them fail.
-constexpr Millis kPatience = Seconds{3};
+constexpr Millis kConnectPatience = Seconds{3};
 
 class MariadbNodes final : public SharedHarness {
  public:
@@ -27,7 +27,7 @@ class MariadbNodes final : public SharedHarness {
   Backend add_node(Millis deadline, int port) override {
     nodes_.push_back(mariadb::open_store({.url = TestServer::url_to(port, database_),
                                           .deadline = deadline,
-                                          .upkeep_deadline = kPatience}));
+                                          .upkeep_deadline = kConnectPatience}));
     return nodes_.back()->backend();
   }
   int port() override { return TestServer::shared().port(); }

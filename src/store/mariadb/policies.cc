@@ -31,8 +31,6 @@ Result<core::Policy> policy_of(const Rows& rows, std::size_t row) {
       .deleted = rows.number(row, 12) != 0};
 }
 
-std::string plain(std::string_view name) { return Query(statement(name)).text(); }
-
 std::string put_of(const core::Policy& policy) {
   const core::Limit& limit = policy.draft.limit;
   return Query(statement("put_policy"))
@@ -82,11 +80,11 @@ Result<core::Policy> Policies::change(PolicyChange kind, const core::PolicyDraft
   auto lease = pool_.acquire(deadline);
   if (!lease) return std::unexpected(std::move(lease.error().error));
   const auto roll_back = [&] {
-    if (!(*lease)->broken()) std::ignore = (*lease)->run(plain("rollback"), deadline);
+    if (!(*lease)->broken()) std::ignore = (*lease)->run(statement_text("rollback"), deadline);
   };
-  const std::string begin[] = {plain("begin"), plain("lock_policies"), plain("policy_revision"),
-                               Query(statement("newest_policy")).bytes(draft.key).text(),
-                               plain("clock")};
+  const std::string begin[] = {
+      statement_text("begin"), statement_text("lock_policies"), statement_text("policy_revision"),
+      Query(statement("newest_policy")).bytes(draft.key).text(), statement_text("clock")};
   const auto begun = (*lease)->run(begin, deadline);
   if (!begun) {
     roll_back();
@@ -104,7 +102,7 @@ Result<core::Policy> Policies::change(PolicyChange kind, const core::PolicyDraft
                    now.value_or(Instant{Micros{(*begun)[4].number(0, 0)}}));
   if (!next) return roll_back(), next;
   const std::string end[] = {Query(statement("age_policy")).bytes(draft.key).text(), put_of(*next),
-                             plain("commit")};
+                             statement_text("commit")};
   if (const auto ended = (*lease)->run(end, deadline); !ended) {
     roll_back();
     return std::unexpected(ended.error().error);
@@ -142,7 +140,7 @@ Result<std::uint64_t> Policies::revision() {
   const runtime::Deadline deadline(deadline_);
   auto lease = pool_.acquire(deadline);
   if (!lease) return std::unexpected(std::move(lease.error().error));
-  const auto rows = (*lease)->run(plain("policy_revision"), deadline);
+  const auto rows = (*lease)->run(statement_text("policy_revision"), deadline);
   if (!rows) return std::unexpected(rows.error().error);
   return static_cast<std::uint64_t>(rows->number(0, 0));
 }

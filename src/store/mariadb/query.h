@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/time.h"
 #include "store/mariadb/sql.h"
 
 namespace penstock::store::mariadb {
@@ -61,6 +62,14 @@ class Query {
 inline std::int64_t limit_of(std::size_t limit) {
   constexpr auto kMost = static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max());
   return static_cast<std::int64_t>(std::min(limit, kMost));
+}
+
+// A statement without values.
+inline std::string statement_text(std::string_view name) { return Query(statement(name)).text(); }
+
+// An instant as the schema keeps it; empty = NULL, for which statements take the server's clock.
+inline std::optional<std::int64_t> micros_of(std::optional<Instant> now) {
+  return now ? std::optional(now->time_since_epoch().count()) : std::nullopt;
 }
 
 }  // namespace penstock::store::mariadb

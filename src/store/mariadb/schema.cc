@@ -14,8 +14,6 @@ namespace {
 constexpr Millis kMigrationLimit = std::chrono::hours{1};
 constexpr std::int64_t kMigrationLockSeconds = 30;
 
-std::string plain(std::string_view name) { return Query(statement(name)).text(); }
-
 // The statements of a migration. They end with a semicolon at the end of a line.
 std::vector<std::string> statements_of(std::string_view text) {
   std::vector<std::string> statements;
@@ -54,7 +52,7 @@ Result<void> lock(Connection& connection, const runtime::Deadline& deadline) {
 
 DatabaseResult<std::int32_t> current_version(Connection& connection,
                                              const runtime::Deadline& deadline) {
-  const auto rows = connection.run(plain("schema_version"), deadline);
+  const auto rows = connection.run(statement_text("schema_version"), deadline);
   if (rows) return static_cast<std::int32_t>(rows->number(0, 0));
   if (rows.error().number == kNoSuchTable) return 0;
   return std::unexpected(rows.error());
@@ -72,7 +70,7 @@ Result<MigrationReport> migrate(const ConnectOptions& options) {
   if (Result<void> locked = lock(**connection, deadline); !locked) {
     return std::unexpected(std::move(locked.error()));
   }
-  if (auto made = (*connection)->run(plain("make_schema_version"), deadline); !made) {
+  if (auto made = (*connection)->run(statement_text("make_schema_version"), deadline); !made) {
     return std::unexpected(std::move(made.error().error));
   }
   const auto current = current_version(**connection, deadline);

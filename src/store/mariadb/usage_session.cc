@@ -11,12 +11,6 @@ namespace {
 // The server takes packets of 16 MiB unless told otherwise; bytes are sent as twice as many digits.
 constexpr std::size_t kWriteBytesMax = 4 << 20;
 
-std::optional<std::int64_t> micros_of(std::optional<Instant> now) {
-  return now ? std::optional(now->time_since_epoch().count()) : std::nullopt;
-}
-
-std::string plain(std::string_view name) { return Query(statement(name)).text(); }
-
 // The changes from the front that fit into one statement.
 std::size_t that_fit(std::span<const BatchStates::Change> changes) {
   std::size_t bytes = 0;
@@ -46,7 +40,7 @@ MariadbUsage::~MariadbUsage() { roll_back(); }
 
 void MariadbUsage::roll_back() {
   if (!std::exchange(in_transaction_, false) || connection_.broken()) return;
-  std::ignore = connection_.run(plain("rollback"), deadline_);
+  std::ignore = connection_.run(statement_text("rollback"), deadline_);
 }
 
 UsageProblem MariadbUsage::failed(DatabaseError error) {
@@ -79,7 +73,7 @@ UsageResult<UsageSession::Read> MariadbUsage::read(std::span<const std::string> 
 UsageResult<UsageSession::Read> MariadbUsage::look(std::span<const std::string_view> keys,
                                                    std::optional<Instant> now) {
   std::vector<std::string> statements = {Query(statement("look_usage")).list(keys).text()};
-  if (!now) statements.push_back(plain("clock"));
+  if (!now) statements.push_back(statement_text("clock"));
   return read(statements, 0, keys, now);
 }
 
@@ -87,7 +81,7 @@ UsageResult<UsageSession::Read> MariadbUsage::lock(std::span<const std::string_v
                                                    std::span<const std::string_view> missing,
                                                    std::optional<Instant> now) {
   std::vector<std::string> statements;
-  if (in_transaction_) statements.push_back(plain("rollback"));
+  if (in_transaction_) statements.push_back(statement_text("rollback"));
   if (!missing.empty()) {
     statements.push_back(
         Query(statement("make_usage"))
@@ -95,10 +89,10 @@ UsageResult<UsageSession::Read> MariadbUsage::lock(std::span<const std::string_v
                   [&](Query& row, std::size_t i) { row.bytes(missing[i]).number(micros_of(now)); })
             .text());
   }
-  statements.push_back(plain("begin"));
+  statements.push_back(statement_text("begin"));
   statements.push_back(Query(statement("lock_usage")).list(keys).text());
   const std::size_t rows_at = statements.size() - 1;
-  if (!now) statements.push_back(plain("clock"));
+  if (!now) statements.push_back(statement_text("clock"));
   in_transaction_ = true;
   return read(statements, rows_at, keys, now);
 }
@@ -115,7 +109,7 @@ UsageResult<void> MariadbUsage::commit(std::span<const std::string_view> keys,
       return std::unexpected(failed(std::move(written.error())));
     }
   }
-  statements.push_back(plain("commit"));
+  statements.push_back(statement_text("commit"));
   if (auto committed = connection_.run(statements, deadline_); !committed) {
     return std::unexpected(failed(std::move(committed.error())));
   }
@@ -125,8 +119,8 @@ UsageResult<void> MariadbUsage::commit(std::span<const std::string_view> keys,
 
 UsageResult<bool> MariadbUsage::reset(std::string_view key) {
   const std::string statements[] = {
-      plain("begin"), Query(statement("lock_usage")).list({&key, 1}).text(),
-      Query(statement("reset_usage")).bytes(key).text(), plain("commit")};
+      statement_text("begin"), Query(statement("lock_usage")).list({&key, 1}).text(),
+      Query(statement("reset_usage")).bytes(key).text(), statement_text("commit")};
   in_transaction_ = true;
   const auto answers = connection_.run(statements, deadline_);
   if (!answers) return std::unexpected(failed(answers.error()));

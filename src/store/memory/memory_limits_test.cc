@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/test_instants.h"
 #include "core/limits/limit.h"
 
 namespace penstock::store::memory {
@@ -19,7 +20,6 @@ using core::Limit;
 using core::LimitStatus;
 using core::LimitType;
 
-constexpr Instant kStart = from_epoch_millis(1'750'000'000'000);
 constexpr Limit kBucket{.capacity = 100, .refill = {1, 100'000}, .window = Seconds{60}};
 constexpr Limit kOne{.capacity = 1, .refill = {1, 3'600'000'000}, .window = Seconds{60}};
 

@@ -150,6 +150,7 @@ void AssignBatch::add_events(Params& params) const {
 
 Params AssignBatch::params(LookUp look_up) const {
   std::vector<std::string_view> names;
+  names.reserve(names_.size());
   for (const ConfigName* name : names_) names.emplace_back(name->str());
   Params params;
   add_events(params);

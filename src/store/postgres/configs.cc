@@ -5,10 +5,12 @@
 #include <string>
 #include <utility>
 
+#include "store/postgres/calls.h"
+
 namespace penstock::store::postgres {
 namespace {
 
-constexpr int kAttempts = 4;
+constexpr int kConfigAttempts = 4;
 
 core::SlotConfig config_of(const Rows& rows, int row) {
   return {.name = ConfigName::trusted(std::string(rows.text(row, 0))),
@@ -20,11 +22,6 @@ core::SlotConfig config_of(const Rows& rows, int row) {
           .effective_from = Instant{Micros{rows.int8(row, 6)}}};
 }
 
-std::int64_t limit_of(std::size_t limit) {
-  constexpr auto kMost = static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max());
-  return static_cast<std::int64_t>(std::min(limit, kMost));
-}
-
 }  // namespace
 
 DatabaseResult<Rows> Configs::run(const Call& call) {
@@ -33,7 +30,7 @@ DatabaseResult<Rows> Configs::run(const Call& call) {
     auto lease = pool_.acquire(deadline);
     if (!lease) return std::unexpected(std::move(lease.error()));
     auto rows = (*lease)->run(call, deadline);
-    if (rows || !worth_repeating(rows.error()) || tried == kAttempts || deadline.passed()) {
+    if (rows || !worth_repeating(rows.error()) || tried == kConfigAttempts || deadline.passed()) {
       return rows;
     }
   }
@@ -90,12 +87,12 @@ Result<SlotConfigChange> Configs::put(const core::SlotConfigDraft& draft,
 
 Result<std::vector<core::SlotConfig>> Configs::history(const ConfigName& name, std::size_t limit) {
   return read({.sql = statement("config_history"),
-               .params = Params().text(name.str()).int8(limit_of(limit))});
+               .params = Params().text(name.str()).int8(int8_of(limit))});
 }
 
 Result<std::vector<core::SlotConfig>> Configs::list(const ConfigName& after, std::size_t limit) {
   return read({.sql = statement("list_configs"),
-               .params = Params().text(after.str()).int8(limit_of(limit))});
+               .params = Params().text(after.str()).int8(int8_of(limit))});
 }
 
 }  // namespace penstock::store::postgres

@@ -6,7 +6,6 @@
 namespace penstock::store::postgres {
 namespace {
 
-constexpr std::string_view kUniqueViolation = "23505";
 constexpr std::string_view kSerializationFailure = "40001";
 constexpr std::string_view kDeadlock = "40P01";
 constexpr std::string_view kLockNotAvailable = "55P03";  // lock_timeout

@@ -27,5 +27,9 @@ DatabaseError connection_lost(std::string_view message, bool sent);
 // The server rolled the call back for a reason that passes by itself: the same call may be sent
 // again at once (serialization failure, deadlock, the same event inserted elsewhere meanwhile).
 bool worth_repeating(const DatabaseError& error) noexcept;
+// How often such a call is tried: each time somebody else made progress, so a few times are plenty.
+inline constexpr int kAttempts = 8;
+
+inline constexpr std::string_view kUniqueViolation = "23505";
 
 }  // namespace penstock::store::postgres

@@ -9,8 +9,8 @@ namespace penstock::store::postgres {
 namespace {
 
 // The columns of find_item.sql.
-enum Column : int {
-  kScheduled,
+enum StoryColumn : int {
+  kStoryScheduled,
   kCreated,
   kQueueBatch,
   kQueueClaimed,
@@ -20,11 +20,11 @@ enum Column : int {
   kAt,
   kClaimed,
   kClaimBatch,
-  kBatch,
+  kStoryBatch,
   kDetail,
-  kRetries,
-  kAttempts,
-  kDue,
+  kStoryRetries,
+  kStoryAttempts,
+  kStoryDue,
 };
 
 // dispatch_audit.action
@@ -83,8 +83,8 @@ void tell(ItemView& view, const Rows& rows, int row) {
   if (action == kLost) return;
   const Ending ending = ending_of(action);
   const Instant at = from_epoch_us(rows.int8(row, kAt));
-  std::string batch(rows.text(row, kBatch));
-  if (rows.null(row, kBatch) && has_claim) batch = view.batch_id;
+  std::string batch(rows.text(row, kStoryBatch));
+  if (rows.null(row, kStoryBatch) && has_claim) batch = view.batch_id;
   if (action == kDispatched) view.dispatched = at;
   if (action == kFailed || action == kDead) view.last_error = rows.text(row, kDetail);
   view.audit.push_back({.at = at,
@@ -110,9 +110,9 @@ std::int64_t batch_of(std::string_view name) {
 
 ItemView item_story(const ItemType& type, const ItemId& id, const Rows& rows) {
   ItemView view{.type = type, .id = id};
-  view.scheduled = from_epoch_us(rows.int8(0, kScheduled));
+  view.scheduled = from_epoch_us(rows.int8(0, kStoryScheduled));
   view.created = from_epoch_us(rows.int8(0, kCreated));
-  view.due = from_epoch_us(rows.int8(0, kDue));
+  view.due = from_epoch_us(rows.int8(0, kStoryDue));
   view.audit.push_back({.at = view.created,
                         .action = "ENQUEUED",
                         .from = std::nullopt,
@@ -128,8 +128,8 @@ ItemView item_story(const ItemType& type, const ItemId& id, const Rows& rows) {
     claimed(view, from_epoch_us(rows.int8(0, kQueueClaimed)),
             batch_name(rows.int8(0, kQueueBatch)));
   }
-  view.retry_count = queued ? rows.int4(0, kQueueRetries) : rows.int4(last, kRetries);
-  view.attempts = queued ? rows.int4(0, kQueueAttempts) : rows.int4(last, kAttempts);
+  view.retry_count = queued ? rows.int4(0, kQueueRetries) : rows.int4(last, kStoryRetries);
+  view.attempts = queued ? rows.int4(0, kQueueAttempts) : rows.int4(last, kStoryAttempts);
   return view;
 }
 

@@ -13,10 +13,6 @@ namespace {
 // In the order of SinkType. Any other word is the name of an extension.
 constexpr std::array<std::string_view, 5> kSinks = {"log", "http", "kafka", "temporal", "smpp"};
 
-std::optional<std::int64_t> number_of(const Rows& rows, int row, int column) {
-  return rows.null(row, column) ? std::nullopt : std::optional(rows.int8(row, column));
-}
-
 core::SmppSettings smpp_of(const Rows& rows, int row) {
   return {.host = std::string(rows.text(row, 23)),
           .port = rows.int8(row, 24),
@@ -24,8 +20,8 @@ core::SmppSettings smpp_of(const Rows& rows, int row) {
           .password = std::string(rows.text(row, 26)),
           .system_type = std::string(rows.text(row, 27)),
           .source = std::string(rows.text(row, 28)),
-          .source_ton = number_of(rows, row, 29),
-          .source_npi = number_of(rows, row, 30),
+          .source_ton = rows.maybe_int8(row, 29),
+          .source_npi = rows.maybe_int8(row, 30),
           .receipts = rows.boolean(row, 31),
           .receipt_ids = static_cast<core::ReceiptIds>(rows.int8(row, 33))};
 }
@@ -43,8 +39,8 @@ Result<ItemTypeRecord> record_of(const Rows& rows, int row) {
       .pre_start_buffer = std::chrono::minutes{rows.int8(row, 7)},
       .max_dispatch_retries = static_cast<int>(rows.int8(row, 8)),
       .stale_claim_threshold = std::chrono::minutes{rows.int8(row, 9)},
-      .max_per_second = number_of(rows, row, 10),
-      .burst = number_of(rows, row, 11),
+      .max_per_second = rows.maybe_int8(row, 10),
+      .burst = rows.maybe_int8(row, 11),
       .retry_backoff = Millis{rows.int8(row, 12)},
       .retry_backoff_max = Millis{rows.int8(row, 13)},
       .max_pause = Seconds{rows.int8(row, 14)},

@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "store/postgres/calls.h"
 #include "store/postgres/usage_session.h"
 
 namespace penstock::store::postgres {
 namespace {
-
-std::optional<std::int64_t> micros_of(std::optional<Instant> now) {
-  return now ? std::optional(now->time_since_epoch().count()) : std::nullopt;
-}
 
 DatabaseResult<Rows> run(Pool& pool, Millis limit, const Call& call) {
   const runtime::Deadline deadline(limit);
@@ -50,11 +47,10 @@ Result<std::optional<KeyUse>> Limits::find(std::string_view key, std::optional<I
 
 Result<std::vector<KeyUse>> Limits::list(std::string_view after, std::size_t limit,
                                          std::optional<Instant> now) {
-  const auto rows =
-      run(pool_, deadline_,
-          {.sql = statement("list_usage"),
-           .params =
-               Params().bytea(after).int8(static_cast<std::int64_t>(limit)).int8(micros_of(now))});
+  const auto rows = run(
+      pool_, deadline_,
+      {.sql = statement("list_usage"),
+       .params = Params().bytea(after).int8(static_cast<std::int64_t>(limit)).int8(epoch_us(now))});
   if (!rows) return std::unexpected(rows.error().error);
   std::vector<KeyUse> uses;
   for (int row = 0; row < rows->size(); ++row) {
@@ -66,11 +62,10 @@ Result<std::vector<KeyUse>> Limits::list(std::string_view after, std::size_t lim
 }
 
 Result<LimitSweep::Swept> Sweep::sweep(std::size_t keys, std::optional<Instant> now) {
-  const auto rows =
-      run(pool_, deadline_,
-          {.sql = statement("sweep_usage"),
-           .params =
-               Params().bytea(after_).int8(static_cast<std::int64_t>(keys)).int8(micros_of(now))});
+  const auto rows = run(
+      pool_, deadline_,
+      {.sql = statement("sweep_usage"),
+       .params = Params().bytea(after_).int8(static_cast<std::int64_t>(keys)).int8(epoch_us(now))});
   if (!rows) return std::unexpected(rows.error().error);
   Swept swept{.seen = static_cast<std::size_t>(rows->int8(0, 0)),
               .dropped = static_cast<std::size_t>(rows->int8(0, 1))};

@@ -56,6 +56,7 @@ Result<std::vector<Advanced>> Payments::advance(std::span<const StatusChange> ch
   const std::vector<Round> rounds = rounds_of(changes);
   if (rounds.empty()) return std::vector<Advanced>{};
   std::vector<Call> calls;
+  calls.reserve(rounds.size());
   for (const Round& round : rounds) {
     calls.push_back({.sql = statement("advance_payments"),
                      .params = round.params(changes, now),
@@ -190,7 +191,7 @@ Result<PaymentSweep> Payments::forget(Instant before, const PaymentPlace& from, 
 
 Result<PaymentRuleRecord> PaymentRuleTable::put(const core::PaymentRules& rules,
                                                 std::optional<Instant> now) {
-  constexpr int kAttempts = 5;  // as many changes within milliseconds: somebody loops
+  constexpr int kReportAttempts = 5;  // as many changes within milliseconds: somebody loops
   if (Result<void> checked = core::check_rules(rules); !checked) {
     return std::unexpected(std::move(checked.error()));
   }
@@ -205,7 +206,7 @@ Result<PaymentRuleRecord> PaymentRuleTable::put(const core::PaymentRules& rules,
                                .rules = rules,
                                .changed = from_epoch_us(rows->front().int8(0, 1))};
     }
-    if (!worth_repeating(rows.error()) || tried == kAttempts) {
+    if (!worth_repeating(rows.error()) || tried == kReportAttempts) {
       return std::unexpected(rows.error().error);
     }
   }

@@ -13,11 +13,8 @@
 namespace penstock::store::postgres {
 namespace {
 
-// As QueueStore::enqueue: each time somebody else made progress, so a few times are plenty.
-constexpr int kAttempts = 8;
-
 // The columns of take_payments.
-enum Column : int { kPlace, kDigest, kStatus, kItem, kScheduled, kReason, kForeign };
+enum TakeColumn : int { kPlace, kDigest, kStatus, kItem, kTakeScheduled, kReason, kForeign };
 
 std::string_view bytes_of(const core::BodyDigest& digest) {
   return {reinterpret_cast<const char*>(digest.data()), digest.size()};
@@ -114,7 +111,7 @@ DatabaseResult<Payments::Answers> Payments::take_once(std::span<const NewPayment
   const std::vector<std::string_view> digests = rows.texts(0, kDigest);
   const std::vector<std::int64_t> statuses = rows.integers(0, kStatus);
   const std::vector<std::int64_t> items = rows.integers(0, kItem);
-  const std::vector<std::int64_t> times = rows.integers(0, kScheduled);
+  const std::vector<std::int64_t> times = rows.integers(0, kTakeScheduled);
   const std::vector<std::string_view> reasons = rows.texts(0, kReason);
   PENSTOCK_CHECK(digests.size() == places.size() && statuses.size() == places.size());
   PENSTOCK_CHECK(items.size() == places.size() && times.size() == places.size());

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/policy/policy_rules.h"
+#include "store/postgres/calls.h"
 
 namespace penstock::store::postgres {
 namespace {
@@ -48,11 +49,6 @@ Params params_of(const core::Policy& policy) {
       .text(core::on_store_failure_name(policy.draft.on_store_failure))
       .int8(policy.changed.time_since_epoch().count())
       .boolean(policy.deleted);
-}
-
-std::int64_t limit_of(std::size_t limit) {
-  constexpr auto kMost = static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max());
-  return static_cast<std::int64_t>(std::min(limit, kMost));
 }
 
 }  // namespace
@@ -138,12 +134,12 @@ Result<void> Policies::remove(std::string_view key, std::optional<Instant> now) 
 
 Result<std::vector<core::Policy>> Policies::list(std::string_view after, std::size_t limit) {
   return read(
-      {.sql = statement("list_policies"), .params = Params().text(after).int8(limit_of(limit))});
+      {.sql = statement("list_policies"), .params = Params().text(after).int8(int8_of(limit))});
 }
 
 Result<std::vector<core::Policy>> Policies::history(std::string_view key, std::size_t limit) {
   return read(
-      {.sql = statement("policy_history"), .params = Params().text(key).int8(limit_of(limit))});
+      {.sql = statement("policy_history"), .params = Params().text(key).int8(int8_of(limit))});
 }
 
 Result<std::uint64_t> Policies::revision() {

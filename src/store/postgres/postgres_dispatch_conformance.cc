@@ -17,8 +17,6 @@
 namespace penstock::store::postgres {
 namespace {
 
-TestServer& server() { return TestServer::shared(); }
-
 const ItemType kType = ItemType::trusted("T");
 
 NewItem item(const std::string& id, Instant due = kNoon) {

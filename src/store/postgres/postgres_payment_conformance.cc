@@ -5,8 +5,6 @@
 namespace penstock::store::conformance {
 namespace {
 
-const auto kSubjects = testing::Values(Subject{"postgres", fresh_postgres});
-
 INSTANTIATE_TEST_SUITE_P(Postgres, PaymentSuite, kSubjects, name_of);
 INSTANTIATE_TEST_SUITE_P(Postgres, PaymentDifferentialSuite, kSubjects, name_of);
 INSTANTIATE_TEST_SUITE_P(Postgres, PaymentConcurrencySuite, kSubjects, name_of);

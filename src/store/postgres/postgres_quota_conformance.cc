@@ -8,8 +8,6 @@
 namespace penstock::store::conformance {
 namespace {
 
-const auto kSubjects = testing::Values(Subject{"postgres", fresh_postgres});
-
 INSTANTIATE_TEST_SUITE_P(Postgres, QuotaSuite, kSubjects, name_of);
 INSTANTIATE_TEST_SUITE_P(Postgres, QuotaDifferentialSuite, kSubjects, name_of);
 INSTANTIATE_TEST_SUITE_P(Postgres, QuotaConcurrencySuite, kSubjects, name_of);

@@ -16,8 +16,6 @@
 namespace penstock::store::postgres {
 namespace {
 
-TestServer& server() { return TestServer::shared(); }
-
 // Everything that throttle does, once.
 void throttle_with(const Backend& backend) {
   EXPECT_TRUE(backend.policies->create(core::default_policy_draft(), std::nullopt));

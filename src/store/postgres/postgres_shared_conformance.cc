@@ -14,7 +14,7 @@ using postgres::PostgresStore;
 using postgres::TestServer;
 
 // Of one attempt to connect, too: short enough to see many of them fail.
-constexpr Millis kPatience = Seconds{3};
+constexpr Millis kConnectPatience = Seconds{3};
 
 class PostgresNodes final : public SharedHarness {
  public:
@@ -26,7 +26,7 @@ class PostgresNodes final : public SharedHarness {
 
   Backend add_node(Millis deadline, int port) override {
     nodes_.push_back(postgres::open_store({.url = postgres::ServerProcess::url_to(port, database_),
-                                           .deadline = kPatience,
+                                           .deadline = kConnectPatience,
                                            .limits_deadline = deadline}));
     return nodes_.back()->backend();
   }
@@ -39,11 +39,11 @@ class PostgresNodes final : public SharedHarness {
   std::vector<std::unique_ptr<PostgresStore>> nodes_;
 };
 
-const auto kSubjects =
+const auto kSharedSubjects =
     testing::Values(SharedSubject{"postgres", [] { return std::make_unique<PostgresNodes>(); }});
 
-INSTANTIATE_TEST_SUITE_P(Postgres, SharedUsageSuite, kSubjects, shared_subject_name);
-INSTANTIATE_TEST_SUITE_P(Postgres, SharedFaultSuite, kSubjects, shared_subject_name);
+INSTANTIATE_TEST_SUITE_P(Postgres, SharedUsageSuite, kSharedSubjects, shared_subject_name);
+INSTANTIATE_TEST_SUITE_P(Postgres, SharedFaultSuite, kSharedSubjects, shared_subject_name);
 
 }  // namespace
 }  // namespace penstock::store::conformance

@@ -14,13 +14,13 @@ namespace {
 
 // The columns of claim_items.
 enum ClaimColumn : int {
-  kItem,
-  kScheduled,
-  kRetries,
-  kAttempts,
+  kClaimItem,
+  kClaimScheduled,
+  kClaimRetries,
+  kClaimAttempts,
   kContext,
-  kDue,
-  kBatch,
+  kClaimDue,
+  kClaimBatchNumber,
   kNextDue,
   kOldestClaim,
   kMoment,
@@ -34,10 +34,6 @@ std::int32_t int4_of(std::size_t number) {
 
 std::int64_t int8_of_token(FencingToken token) { return static_cast<std::int64_t>(token); }
 
-std::optional<std::int64_t> number_of(const Rows& rows, int row, int column) {
-  return rows.null(row, column) ? std::nullopt : std::optional(rows.int8(row, column));
-}
-
 // One claim as the database answered: its items, and what the hints learn from it.
 struct ReadClaim {
   Claim claim;
@@ -50,20 +46,21 @@ ReadClaim read_claim(const ClaimRequest& request, const Rows& rows) {
   const int last = rows.size() - 1;  // tells of the whole
   read.claim.items.reserve(static_cast<std::size_t>(last));
   for (int row = 0; row < last; ++row) {
-    read.claim.items.push_back({.id = ItemId::trusted(std::string(rows.text(row, kItem))),
-                                .scheduled = from_epoch_us(rows.int8(row, kScheduled)),
-                                .retry_count = rows.int4(row, kRetries),
-                                .attempts = rows.int4(row, kAttempts),
+    read.claim.items.push_back({.id = ItemId::trusted(std::string(rows.text(row, kClaimItem))),
+                                .scheduled = from_epoch_us(rows.int8(row, kClaimScheduled)),
+                                .retry_count = rows.int4(row, kClaimRetries),
+                                .attempts = rows.int4(row, kClaimAttempts),
                                 .context = std::string(rows.text(row, kContext))});
-    read.due_us.push_back(rows.int8(row, kDue));
+    read.due_us.push_back(rows.int8(row, kClaimDue));
   }
-  if (const auto batch = number_of(rows, last, kBatch)) read.claim.batch_id = batch_name(*batch);
-  if (const auto next = number_of(rows, last, kNextDue)) read.claim.next_due = from_epoch_us(*next);
+  if (const auto batch = rows.maybe_int8(last, kClaimBatchNumber))
+    read.claim.batch_id = batch_name(*batch);
+  if (const auto next = rows.maybe_int8(last, kNextDue)) read.claim.next_due = from_epoch_us(*next);
   const bool full = read.claim.items.size() >= request.limit;
   read.report = {
       .passed = rows.boolean(last, kPassed) && request.limit > 0,
       .place = {.due_us = rows.int8(last, kMoment) + Micros{request.early}.count() + 1, .id = {}},
-      .oldest_claim_us = number_of(rows, last, kOldestClaim),
+      .oldest_claim_us = rows.maybe_int8(last, kOldestClaim),
       .claimed_any = !read.claim.items.empty(),
       .moment_us = rows.int8(last, kMoment)};
   if (full && !read.claim.items.empty()) {
@@ -231,7 +228,7 @@ Result<QueueSummary> Queue::summary(const ItemType& type) {
     summary.counts[i] =
         static_cast<std::uint64_t>(std::max<std::int64_t>(0, rows->int8(0, static_cast<int>(i))));
   }
-  if (const auto due = number_of(*rows, 0, core::kItemStates)) {
+  if (const auto due = rows->maybe_int8(0, core::kItemStates)) {
     summary.oldest_due = from_epoch_us(*due);
   }
   return summary;

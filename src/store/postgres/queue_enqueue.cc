@@ -10,10 +10,6 @@
 namespace penstock::store::postgres {
 namespace {
 
-// A batch is repeated when another one brought one of its items or events first. Each time somebody
-// else made progress, so a few times are plenty.
-constexpr int kAttempts = 8;
-
 bool has_slots(std::span<const NewItem> items, const std::vector<std::size_t>& places) {
   return std::ranges::any_of(places,
                              [&](std::size_t place) { return items[place].slot.has_value(); });

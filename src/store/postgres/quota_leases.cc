@@ -8,10 +8,6 @@
 namespace penstock::store::postgres {
 namespace {
 
-// A batch is repeated when the server broke a circle of locks, or could not serialize it: somebody
-// else made progress each time.
-constexpr int kAttempts = 8;
-
 CacheEpoch epoch_of(const Rows& rows) {
   return {.number = rows.int8(0, 0),
           .open = rows.boolean(0, 1),

@@ -11,11 +11,6 @@
 namespace penstock::store::postgres {
 namespace {
 
-// A batch is repeated when the server broke a circle of locks, or could not serialize it: somebody
-// else made progress each time.
-constexpr int kAttempts = 8;
-constexpr std::string_view kUniqueViolation = "23505";
-
 Params params_of(std::span<const Send> sends, std::optional<Instant> now) {
   std::vector<std::int32_t> users;
   std::vector<std::int64_t> costs;
@@ -244,6 +239,7 @@ Result<std::vector<UsagePoint>> Quotas::usage(UserId user, Instant from, Instant
                              runtime::Deadline(deadline_));
   if (!rows) return std::unexpected(rows.error());
   std::vector<UsagePoint> points;
+  points.reserve(static_cast<std::size_t>(rows->size()));
   for (int row = 0; row < rows->size(); ++row) {
     points.push_back({.minute = from_epoch_us(rows->int8(row, 0)),
                       .counts = {.sent = rows->int8(row, 1),
@@ -261,6 +257,7 @@ Result<std::vector<LimitedUser>> Quotas::top_limited(Instant from, Instant to, s
       runtime::Deadline(deadline_));
   if (!rows) return std::unexpected(rows.error());
   std::vector<LimitedUser> users;
+  users.reserve(static_cast<std::size_t>(rows->size()));
   for (int row = 0; row < rows->size(); ++row) {
     users.push_back({.user = UserId{rows->int4(row, 0)}, .limited = rows->int8(row, 1)});
   }

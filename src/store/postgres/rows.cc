@@ -9,22 +9,20 @@
 namespace penstock::store::postgres {
 namespace {
 
-std::uint64_t big_endian(const char* bytes, std::size_t count) noexcept {
+std::uint64_t big_endian(std::string_view bytes) noexcept {
   std::uint64_t value = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    value = (value << 8) | static_cast<unsigned char>(bytes[i]);
-  }
+  for (const char byte : bytes) value = (value << 8) | static_cast<unsigned char>(byte);
   return value;
 }
 
 std::int64_t integer(std::string_view bytes) noexcept {
   switch (bytes.size()) {
     case 2:
-      return static_cast<std::int16_t>(big_endian(bytes.data(), 2));
+      return static_cast<std::int16_t>(big_endian(bytes));
     case 4:
-      return static_cast<std::int32_t>(big_endian(bytes.data(), 4));
+      return static_cast<std::int32_t>(big_endian(bytes));
     case 8:
-      return static_cast<std::int64_t>(big_endian(bytes.data(), 8));
+      return static_cast<std::int64_t>(big_endian(bytes));
     default:
       return 0;  // a null
   }
@@ -35,11 +33,11 @@ template <class Visit>
 void each_element(std::string_view bytes, Visit&& visit) {
   constexpr std::size_t kHead = 20;
   if (bytes.size() < kHead) return;  // null or empty
-  const std::size_t count = big_endian(bytes.data() + 12, 4);
+  const std::size_t count = big_endian(bytes.substr(12, 4));
   std::size_t at = kHead;
   for (std::size_t i = 0; i < count; ++i) {
     PENSTOCK_CHECK(at + 4 <= bytes.size());
-    const auto length = static_cast<std::int32_t>(big_endian(bytes.data() + at, 4));
+    const auto length = static_cast<std::int32_t>(big_endian(bytes.substr(at, 4)));
     at += 4;
     const std::size_t size = length < 0 ? 0 : static_cast<std::size_t>(length);
     PENSTOCK_CHECK(at + size <= bytes.size());

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,9 @@ class Rows {
   // One-dimensional arrays of any integer type; nulls inside read as zero.
   std::vector<std::int64_t> integers(int row, int column) const;
   std::vector<std::string_view> texts(int row, int column) const;
+  std::optional<std::int64_t> maybe_int8(int row, int column) const noexcept {
+    return null(row, column) ? std::nullopt : std::optional(int8(row, column));
+  }
 
  private:
   std::unique_ptr<pg_result, void (*)(pg_result*)> result_;

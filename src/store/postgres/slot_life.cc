@@ -11,10 +11,6 @@
 namespace penstock::store::postgres {
 namespace {
 
-// A release is repeated when its event moved to another pool meanwhile. Each time somebody else
-// made progress, so a few times are plenty.
-constexpr int kAttempts = 8;
-
 bool ended(SlotStatus status) {
   return status == SlotStatus::released || status == SlotStatus::expired;
 }

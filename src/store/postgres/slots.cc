@@ -6,13 +6,10 @@
 #include <utility>
 
 #include "store/postgres/assign_batch.h"
+#include "store/postgres/calls.h"
 
 namespace penstock::store::postgres {
 namespace {
-
-// A batch is repeated when another one took one of its events first, or moved its config. Each time
-// somebody else made progress, so a few times are plenty.
-constexpr int kAttempts = 8;
 
 // Looking for known events costs a fifth of a batch, a batch in vain costs a whole one: after one
 // that held known events, so many look first.
@@ -20,11 +17,6 @@ constexpr int kDoubtBatches = 50;
 
 std::int64_t ceil_millis(Instant instant) {
   return std::chrono::ceil<Millis>(instant.time_since_epoch()).count();
-}
-
-std::int64_t limit_of(std::size_t limit) {
-  constexpr auto kMost = static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max());
-  return static_cast<std::int64_t>(std::min(limit, kMost));
 }
 
 }  // namespace
@@ -126,7 +118,7 @@ Result<std::vector<WindowUse>> Slots::windows(const WindowRange& range) {
                                         .int8(range.window_size.count())
                                         .int8(ceil_millis(range.from))
                                         .int8(ceil_millis(range.to))
-                                        .int8(limit_of(range.limit))});
+                                        .int8(int8_of(range.limit))});
   if (!rows) return std::unexpected(rows.error());
   uses.reserve(static_cast<std::size_t>(rows->size()));
   for (int row = 0; row < rows->size(); ++row) {
@@ -139,7 +131,7 @@ Result<std::vector<Slot>> Slots::scan(const EventId& after, std::size_t limit) {
   std::vector<Slot> slots;
   if (limit == 0) return slots;
   const auto rows = read(
-      {.sql = statement("scan_slots"), .params = Params().text(after.str()).int8(limit_of(limit))});
+      {.sql = statement("scan_slots"), .params = Params().text(after.str()).int8(int8_of(limit))});
   if (!rows) return std::unexpected(rows.error());
   slots.reserve(static_cast<std::size_t>(rows->size()));
   for (int row = 0; row < rows->size(); ++row) {

@@ -3,14 +3,10 @@
 #include <tuple>
 #include <utility>
 
+#include "store/postgres/calls.h"
+
 namespace penstock::store::postgres {
-namespace {
-
-std::optional<std::int64_t> micros_of(std::optional<Instant> now) {
-  return now ? std::optional(now->time_since_epoch().count()) : std::nullopt;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 PostgresUsage::~PostgresUsage() { roll_back(); }
 
@@ -66,7 +62,7 @@ UsageResult<UsageSession::Read> PostgresUsage::lock(std::span<const std::string_
   if (in_transaction_) calls.push_back({.sql = statement("rollback")});
   if (!missing.empty()) {
     calls.push_back(
-        {.sql = statement("make_usage"), .params = Params().byteas(missing).int8(micros_of(now))});
+        {.sql = statement("make_usage"), .params = Params().byteas(missing).int8(epoch_us(now))});
   }
   calls.push_back({.sql = statement("begin"), .params = {}, .commit = false});
   calls.push_back({.sql = statement("lock_usage"), .params = Params().byteas(keys)});

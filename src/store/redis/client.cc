@@ -184,7 +184,7 @@ void Client::land(Flight& flight, std::span<const Command> commands,
       said.error.what = "redis at " + flight.node.text() +
                         " is a node of a cluster: switch the cluster option on";
     }
-    replies[sending.command] = std::unexpected(std::move(said.error));
+    replies[flight.sendings[i].command] = std::unexpected(std::move(said.error));
   }
 }
 

@@ -194,6 +194,7 @@ void Decider::Unit::decide(std::span<Part> all, std::vector<std::string>& swap_a
 void Decider::Unit::try_only(std::span<Part> all, std::vector<std::string>& swap_arguments) {
   const BatchStates states(requests);
   std::vector<Result<LimitRecord>> records;
+  records.reserve(values.size());
   for (const std::string& value : values) {
     records.push_back(value.empty() ? LimitRecord{} : decode_value(value));
   }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kNodesMax = 100;  // of a cluster that people look at by this
 
-std::uint64_t number_of(std::string_view text) {
+std::uint64_t unsigned_of(std::string_view text) {
   std::uint64_t number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number);
   return number;
@@ -59,8 +59,8 @@ Result<void> ask_clock(Connection& connection, NodeView& node, const Clock& loca
   const Instant after = local.now();
   const auto parts = time->flat();
   if (parts.size() != 2) return fail(ErrorKind::corrupt, "redis: TIME answers something else");
-  node.clock = Instant{Seconds{static_cast<std::int64_t>(number_of(parts[0].text))} +
-                       Micros{static_cast<std::int64_t>(number_of(parts[1].text))}};
+  node.clock = Instant{Seconds{static_cast<std::int64_t>(unsigned_of(parts[0].text))} +
+                       Micros{static_cast<std::int64_t>(unsigned_of(parts[1].text))}};
   node.asked = before + (after - before) / 2;
   return {};
 }
@@ -128,8 +128,8 @@ MemoryView parse_info(std::string_view text) {
     const std::string_view name = line.substr(0, colon);
     const std::string_view value = line.substr(colon + 1);
     if (name == "maxmemory_policy") view.eviction = value;
-    if (name == "used_memory") view.bytes = number_of(value);
-    if (name == "maxmemory") view.bytes_max = number_of(value);
+    if (name == "used_memory") view.bytes = unsigned_of(value);
+    if (name == "maxmemory") view.bytes_max = unsigned_of(value);
     if (name == "aof_enabled") view.appends = value == "1";
   }
   return view;

@@ -13,7 +13,7 @@
 namespace penstock::store::redis {
 namespace {
 
-constexpr Millis kDeadline{2'000};  // no decision waits for these
+constexpr Millis kPolicyDeadline{2'000};  // no decision waits for these
 constexpr std::size_t kPageMax = 10'000;
 
 std::unexpected<Error> odd() { return fail(ErrorKind::corrupt, "redis: an odd answer"); }
@@ -32,8 +32,8 @@ std::string Policies::history_of(std::string_view key) const {
 }
 
 Result<std::optional<core::Policy>> Policies::find(std::string_view key) {
-  const Result<Reply> reply =
-      client_.run_one(command_of(newest_, {"HGET", newest_, key}), runtime::Deadline(kDeadline));
+  const Result<Reply> reply = client_.run_one(command_of(newest_, {"HGET", newest_, key}),
+                                              runtime::Deadline(kPolicyDeadline));
   if (!reply) return std::unexpected(reply.error());
   if (reply->top().type != wire::RespType::bulk) return std::nullopt;
   Result<core::Policy> policy = decode_policy(key, reply->top().text);
@@ -65,7 +65,7 @@ Result<core::Policy> Policies::change(std::string_view what, std::string_view ke
   const std::array<std::string_view, 4> keys = {newest_, names_, revision_, history};
   const std::array<std::string_view, 4> arguments = {what, key, at, draft};
   const Result<Reply> reply = client_.run_one(call_of(script("policy_change"), keys, arguments),
-                                              runtime::Deadline(kDeadline));
+                                              runtime::Deadline(kPolicyDeadline));
   if (!reply) return std::unexpected(reply.error());
   const auto values = reply->flat();
   if (values.empty()) return odd();
@@ -85,7 +85,7 @@ Result<std::vector<core::Policy>> Policies::list(std::string_view after, std::si
   const std::array<std::string_view, 2> keys = {newest_, names_};
   const std::array<std::string_view, 2> arguments = {after, count};
   const Result<Reply> reply = client_.run_one(call_of(script("policy_list"), keys, arguments),
-                                              runtime::Deadline(kDeadline));
+                                              runtime::Deadline(kPolicyDeadline));
   if (!reply) return std::unexpected(reply.error());
   const auto values = reply->flat();
   std::vector<core::Policy> policies;
@@ -101,8 +101,8 @@ Result<std::vector<core::Policy>> Policies::history(std::string_view key, std::s
   if (limit == 0) return std::vector<core::Policy>{};
   const std::string name = history_of(key);
   const std::string last = std::to_string(std::min(limit, kPageMax) - 1);
-  const Result<Reply> reply =
-      client_.run_one(command_of(name, {"LRANGE", name, "0", last}), runtime::Deadline(kDeadline));
+  const Result<Reply> reply = client_.run_one(command_of(name, {"LRANGE", name, "0", last}),
+                                              runtime::Deadline(kPolicyDeadline));
   if (!reply) return std::unexpected(reply.error());
   std::vector<core::Policy> versions;
   for (const wire::RespValue& value : reply->flat()) {
@@ -114,8 +114,8 @@ Result<std::vector<core::Policy>> Policies::history(std::string_view key, std::s
 }
 
 Result<std::uint64_t> Policies::revision() {
-  const Result<Reply> reply =
-      client_.run_one(command_of(revision_, {"GET", revision_}), runtime::Deadline(kDeadline));
+  const Result<Reply> reply = client_.run_one(command_of(revision_, {"GET", revision_}),
+                                              runtime::Deadline(kPolicyDeadline));
   if (!reply) return std::unexpected(reply.error());
   std::uint64_t revision = 0;
   const std::string_view text = reply->top().text;  // empty when there never was a change

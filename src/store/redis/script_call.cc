@@ -16,8 +16,6 @@ constexpr std::size_t kCheckNumbers = 2;
 constexpr std::size_t kAnswerNumbers = 4;  // for each check
 constexpr double kHandedBack = 2;
 
-void put(std::int64_t value, std::string& out) { put_double(static_cast<double>(value), out); }
-
 // Beyond these a cost means the same: never admitted, everything given back.
 std::int64_t bounded(std::int64_t cost) {
   return std::clamp(cost, -core::kCapacityMax, core::kCapacityMax + 1);
@@ -86,26 +84,26 @@ void ScriptCall::add(const Part& part, std::size_t index, std::span<const KeyRef
 Command ScriptCall::command(const CallOptions& options) const {
   std::string packed;
   packed.reserve(8 * numbers());
-  put(options.now ? options.now->time_since_epoch().count() : -1, packed);
-  put(options.grace.count(), packed);
-  put(static_cast<std::int64_t>(small_keys_.size()), packed);
-  put(static_cast<std::int64_t>(limits_.size()), packed);
-  put(static_cast<std::int64_t>(requests_.size()), packed);
+  put_whole(options.now ? options.now->time_since_epoch().count() : -1, packed);
+  put_whole(options.grace.count(), packed);
+  put_whole(static_cast<std::int64_t>(small_keys_.size()), packed);
+  put_whole(static_cast<std::int64_t>(limits_.size()), packed);
+  put_whole(static_cast<std::int64_t>(requests_.size()), packed);
   for (const core::Limit& limit : limits_) {
-    put(static_cast<std::int64_t>(limit.type), packed);
-    put(limit.capacity, packed);
-    put(Micros{limit.window}.count(), packed);
-    put(core::is_bucket(limit.type) ? limit.refill.tokens : 0, packed);
-    put(core::is_bucket(limit.type) ? limit.refill.micros : 1, packed);
+    put_whole(static_cast<std::int64_t>(limit.type), packed);
+    put_whole(limit.capacity, packed);
+    put_whole(Micros{limit.window}.count(), packed);
+    put_whole(core::is_bucket(limit.type) ? limit.refill.tokens : 0, packed);
+    put_whole(core::is_bucket(limit.type) ? limit.refill.micros : 1, packed);
   }
   auto check = checks_.begin();
   for (const Request& request : requests_) {
-    put(bounded(request.cost), packed);
-    put(request.tried ? 1 : 0, packed);
-    put(static_cast<std::int64_t>(request.checks), packed);
+    put_whole(bounded(request.cost), packed);
+    put_whole(request.tried ? 1 : 0, packed);
+    put_whole(static_cast<std::int64_t>(request.checks), packed);
     for (std::size_t i = 0; i < request.checks; ++i, ++check) {
-      put(1 + check->key.index + (check->key.log ? small_keys_.size() : 0), packed);
-      put(check->limit, packed);
+      put_whole(1 + check->key.index + (check->key.log ? small_keys_.size() : 0), packed);
+      put_whole(check->limit, packed);
     }
   }
   static const Script& kScript = script("limits");

@@ -20,8 +20,6 @@ constexpr std::size_t kLogEntryBytes = 16;
 // What a log may be shifted by before it is written anew; the scripts do it far earlier.
 constexpr std::int64_t kLogFirstMax = 1'000'000;
 
-void put(std::int64_t value, std::string& out) { put_double(static_cast<double>(value), out); }
-
 // Whole numbers in [0, max]; after the first failure all are 0.
 class Reader {
  public:
@@ -62,21 +60,21 @@ bool is_small(const LimitRecord& record) {
 std::string encode_small(const LimitRecord& record) {
   const LimitState& state = record.state;
   std::string out(1, static_cast<char>(state.type));
-  put(record.capacity, out);
-  put(state.window_seconds, out);
-  put(state.last, out);
+  put_whole(record.capacity, out);
+  put_whole(state.window_seconds, out);
+  put_whole(state.last, out);
   if (core::is_bucket(state.type)) {
-    put(static_cast<std::int64_t>(state.bucket.units_low), out);
-    put(state.bucket.rate.tokens, out);
-    put(state.bucket.rate.micros, out);
-    put(state.bucket.recent_previous, out);
-    put(state.bucket.recent_current, out);
+    put_whole(static_cast<std::int64_t>(state.bucket.units_low), out);
+    put_whole(state.bucket.rate.tokens, out);
+    put_whole(state.bucket.rate.micros, out);
+    put_whole(state.bucket.recent_previous, out);
+    put_whole(state.bucket.recent_current, out);
   } else {
-    put(0, out);
-    put(0, out);
-    put(1, out);
-    put(state.windows.previous, out);
-    put(state.windows.current, out);
+    put_whole(0, out);
+    put_whole(0, out);
+    put_whole(1, out);
+    put_whole(state.windows.previous, out);
+    put_whole(state.windows.current, out);
   }
   return out;
 }
@@ -85,15 +83,15 @@ std::string encode_log(const LimitRecord& record) {
   const LimitState& state = record.state;
   std::string out(1, static_cast<char>(state.type));
   out.reserve(kLogHeaderBytes + kLogEntryBytes * state.log.count);
-  put(record.capacity, out);
-  put(state.window_seconds, out);
-  put(state.last, out);
-  put(state.log.sum, out);
-  put(0, out);
-  put(state.log.count, out);
+  put_whole(record.capacity, out);
+  put_whole(state.window_seconds, out);
+  put_whole(state.last, out);
+  put_whole(state.log.sum, out);
+  put_whole(0, out);
+  put_whole(state.log.count, out);
   for (std::uint32_t i = 0; i < state.log.count; ++i) {
-    put(state.log.entries[state.log.first + i].at, out);
-    put(state.log.entries[state.log.first + i].cost, out);
+    put_whole(state.log.entries[state.log.first + i].at, out);
+    put_whole(state.log.entries[state.log.first + i].cost, out);
   }
   return out;
 }

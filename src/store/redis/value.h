@@ -29,6 +29,9 @@ Result<LimitRecord> decode_value(std::string_view bytes);
 
 // Doubles as the scripts' struct.pack('<d') writes them.
 void put_double(double value, std::string& out);
+inline void put_whole(std::int64_t value, std::string& out) {
+  put_double(static_cast<double>(value), out);
+}
 double take_double(std::string_view& bytes) noexcept;  // at least 8 bytes
 
 }  // namespace penstock::store::redis

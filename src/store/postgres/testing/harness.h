@@ -38,4 +38,6 @@ class PostgresHarness final : public Harness {
 
 inline std::unique_ptr<Harness> fresh_postgres() { return std::make_unique<PostgresHarness>(); }
 
+inline const auto kSubjects = testing::Values(Subject{"postgres", fresh_postgres});
+
 }  // namespace penstock::store::conformance

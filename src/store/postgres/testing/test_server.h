@@ -71,12 +71,15 @@ class TestServer {
   std::string make_database(const std::string& options) {
     static std::atomic<int> number{0};
     const std::string name = "test_" + std::to_string(++number);
-    query("postgres", "CREATE DATABASE " + name + options);
+    // Files are copied as they are: three times as fast as by the log, where nothing is synced.
+    query("postgres", "CREATE DATABASE " + name + options + " STRATEGY FILE_COPY");
     return name;
   }
 
   ServerProcess process_;
 };
+
+inline TestServer& server() { return TestServer::shared(); }
 
 // Skips the whole program, with the reason, where no server can be had. Add it once per program.
 class NeedsPostgres final : public testing::Environment {

@@ -1,4 +1,4 @@
-"""The promise of dispatch, kept through crashes. On PostgreSQL: 100,000 items for one instant, three daemons of which one is
+"""The promise of dispatch, kept through crashes. On PostgreSQL: 200,000 items for one instant, three daemons of which one is
 killed every few seconds, and the server restarted once. On the embedded store: one daemon, killed every few seconds. One
 effect per item, never above the pace, nothing left behind."""
 import random
@@ -9,7 +9,7 @@ from dispatch_nodes import counts, downstream, embedded_nodes, enqueue, postgres
 
 __all__ = ["downstream", "postgres", "shared_nodes"]  # fixtures
 
-PER_SECOND = 3_000  # about half a minute; daemons, PostgreSQL and the downstream share two cores
+PER_SECOND = 3_000  # about a minute; daemons, PostgreSQL and the downstream share two cores
 KILL_AFTER = 12_000  # items: some seconds of the pace
 
 
@@ -70,8 +70,8 @@ def test_every_item_has_one_effect_whatever_crashes(shared_nodes, postgres, down
             postgres.kill()
             postgres.start()
 
-    assert prove(shared_nodes, 3, 100_000, downstream, restart_postgres) >= 3, "PostgreSQL was restarted too"
+    assert prove(shared_nodes, 3, 200_000, downstream, restart_postgres) >= 3, "PostgreSQL was restarted too"
 
 
 def test_every_item_has_one_effect_on_the_embedded_store(request, downstream):
-    assert prove(embedded_nodes(request), 1, 50_000, downstream) >= 2
+    assert prove(embedded_nodes(request), 1, 90_000, downstream) >= 2

@@ -188,4 +188,4 @@ def test_every_payment_is_booked_once_on_one_node(embedded_cluster, start_downst
 
 
 def test_every_payment_is_booked_once_whatever_crashes(postgres_cluster, start_downstream, kafka, tmp_path):
-    prove(postgres_cluster, start_downstream, tmp_path, good=50_000, per_second=1_500, kills_wanted=5, broker=kafka)
+    prove(postgres_cluster, start_downstream, tmp_path, good=100_000, per_second=1_500, kills_wanted=5, broker=kafka)

@@ -257,8 +257,10 @@ class TemporalSink final : public Sink {
     client_.prepare(call->context, timeout_);
     call->reader =
         client_.stub_->AsyncStartWorkflowExecution(&call->context, request, &client_.queue_);
+    // Nothing of the call is read behind order(): its answer may end it meanwhile.
+    auto& reader = *call->reader;
     client_.order();
-    call->reader->Finish(&call->response, &call->status, static_cast<ClientCall*>(&*call));
+    reader.Finish(&call->response, &call->status, static_cast<ClientCall*>(&*call));
   }
 
  private:

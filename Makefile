@@ -9,7 +9,7 @@ help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 build: ## the release binary, build/release/penstock
-	@[[ -x build/release/penstock ]] || echo "make build: installs the packages that are missing to build, then compiles; about 3 minutes on 2 cores the first time"
+	@[[ -x build/release/penstock ]] || echo "make build: installs the packages that are missing to build, then compiles; about 4 minutes on 2 cores the first time"
 	@tools/setup build
 	@tools/setup console || echo "Node.js and npm could not be installed: the daemon is built without its console" >&2
 	@tools/build release penstock

@@ -51,7 +51,7 @@ def test_nothing_is_lost_while_the_broker_comes_and_goes(start_daemon, kafka):
     node = start_daemon(env=environment(kafka))
     assert check(node, "sink.kafka")[0] == "not shown", "no type uses it"
     put_type(node, maxPerSecond=300)
-    ids = [f"a-{i}" for i in range(2_500)]
+    ids = [f"a-{i}" for i in range(4_000)]
     enqueue(node, *ids)
     wait_until(lambda: check(node, "sink.kafka")[0] == "DOWN", OUTAGE_SECONDS)
     assert node.get("/health/ready").status == 503

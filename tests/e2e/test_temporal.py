@@ -134,15 +134,15 @@ def test_items_wait_for_a_server_that_is_away(start_daemon, temporal):
     wait_for_counts(node, DISPATCHED=50, seconds=OUTAGE_SECONDS)
     wait_until_ready(node)
 
-    enqueue(node, *[f"b-{i}" for i in range(500)])
+    enqueue(node, *[f"b-{i}" for i in range(1_000)])
     wait_until(lambda: counts(node)["DISPATCHED"] > 150, 30)
     temporal.kill()
     wait_for_trouble(node, "UNAVAILABLE")
-    left = 550 - counts(node)["DISPATCHED"]
+    left = 1_050 - counts(node)["DISPATCHED"]
     assert left > 0
     temporal.start()
-    wait_for_counts(node, DISPATCHED=550, seconds=2 * OUTAGE_SECONDS)
-    assert all(item(node, f"b-{i}")["retryCount"] == 0 for i in range(0, 500, 25))
+    wait_for_counts(node, DISPATCHED=1_050, seconds=2 * OUTAGE_SECONDS)
+    assert all(item(node, f"b-{i}")["retryCount"] == 0 for i in range(0, 1_000, 50))
     assert counts(node)["DEAD"] == 0
     wait_until_ready(node)
 

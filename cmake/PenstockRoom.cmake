@@ -88,7 +88,7 @@ function(penstock_script_tests)
   set_tests_properties(lint PROPERTIES LABELS lint TIMEOUT 600 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   # These judge what the machine can do at its full speed.
   set(alone test_load test_throttle_memory)
-  foreach(suite e2e servers)
+  foreach(suite e2e attack servers)
     file(GLOB scripts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${suite}/test_*.py)
     foreach(script ${scripts})
       get_filename_component(stem ${script} NAME_WE)

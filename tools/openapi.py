@@ -21,9 +21,9 @@ METHODS = ["get", "head", "post", "put", "patch", "delete", "options"]
 
 BATCH_ENTRIES_MAX = 10_000  # wire::kBatchEntriesMax
 # The keys of components.responses in api.yaml, and the names they get.
-USUAL = {"400": "BadRequest", "401": "Unauthorized", "408": "RequestTimeout", "413": "ContentTooLarge",
+USUAL = {"400": "BadRequest", "401": "Unauthorized", "403": "Forbidden", "408": "RequestTimeout", "413": "ContentTooLarge",
          "414": "UriTooLong", "415": "UnsupportedMediaType", "417": "ExpectationFailed",
-         "431": "HeaderFieldsTooLarge", "500": "InternalServerError", "503": "ServiceUnavailable"}
+         "421": "MisdirectedRequest", "431": "HeaderFieldsTooLarge", "500": "InternalServerError", "503": "ServiceUnavailable"}
 # Those that a part words in its own way when it answers them itself.
 OWN_WORDS = {"400", "404", "409", "413", "429", "500", "503"}
 SECURITY = {"everyone": [], "open": [{}, {"apiToken": []}, {"adminToken": []}],
@@ -121,19 +121,19 @@ def response(code: str, short: dict, problem: str) -> dict:
     return out
 
 
-def usual_codes(operation: dict, has_body: bool) -> list[str]:
-    codes = ["400", "408", "413", "414", "417", "431", "500", "503"]
+def usual_codes(operation: dict, method: str) -> list[str]:
+    codes = ["400", "408", "413", "414", "415", "417", "421", "431", "500", "503"]
     if operation["x-access"] != "everyone":
         codes.append("401")
-    if has_body:
-        codes.append("415")
+    if method not in ("get", "head", "options"):
+        codes.append("403")
     return codes
 
 
-def finish_responses(operation: dict, usual: dict, problem: str, has_body: bool) -> dict:
+def finish_responses(operation: dict, usual: dict, problem: str, method: str) -> dict:
     responses = {code: response(code, short, problem if code in OWN_WORDS else "Problem")
                  for code, short in operation.pop("responses").items()}
-    for code in usual_codes(operation, has_body):
+    for code in usual_codes(operation, method):
         if code in responses:
             continue
         own = problem != "Problem" and code in OWN_WORDS
@@ -227,7 +227,7 @@ def assemble() -> tuple[dict, list]:
                 if body:
                     operation["requestBody"] = body
                 problem = operation.pop("problem", "Problem")
-                operation["responses"] = finish_responses(operation, usual, problem, body is not None)
+                operation["responses"] = finish_responses(operation, usual, problem, method)
                 add_examples(operation, examples, components["responses"], answers, where)
                 steps += [(order, len(steps), method.upper(), path, operation["operationId"], each) for each in examples]
                 out[method] = operation

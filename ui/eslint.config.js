@@ -6,7 +6,7 @@ import hooks from "eslint-plugin-react-hooks";
 import tseslint from "typescript-eslint";
 
 const named = (...names) => Object.fromEntries(names.map((name) => [name, "readonly"]));
-const browser = named("addEventListener", "CSS", "document", "Event", "getComputedStyle", "HTMLInputElement",
+const browser = named("addEventListener", "Blob", "CSS", "document", "Event", "getComputedStyle", "HTMLInputElement",
   "innerWidth", "localStorage", "location", "matchMedia", "Node", "sessionStorage");
 const node = named("console", "fetch", "performance", "process", "setInterval", "setTimeout", "URL");
 

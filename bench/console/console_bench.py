@@ -49,7 +49,7 @@ class Viewers:
         self.threads = [threading.Thread(target=self.look, args=(i,), daemon=True) for i in range(count)]
 
     def look(self, i):
-        self.sockets[i].sendall(b"GET /admin/events HTTP/1.1\r\nHost: p\r\nAccept: text/event-stream\r\n\r\n")
+        self.sockets[i].sendall(b"GET /admin/events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
         while chunk := self.sockets[i].recv(65536):
             self.read[i] += len(chunk)
 

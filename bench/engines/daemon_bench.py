@@ -91,7 +91,7 @@ def load_script(server, text):
 
 def check_request(key):
     body = b'{"key":"user:%08d"}' % key
-    return (b"POST /api/v1/throttle/check HTTP/1.1\r\nHost: p\r\nContent-Type: application/json\r\nContent-Length: "
+    return (b"POST /api/v1/throttle/check HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: "
             + str(len(body)).encode() + b"\r\n\r\n" + body)
 
 

@@ -154,6 +154,12 @@ class ComposedDaemon final : public Daemon {
     return resp_ ? format_address(config_.resp.address, resp_->port()) : "";
   }
 
+  Result<void> renew(const Config& config) override {
+    if (Result<void> renewed = server_->renew(config.http); !renewed) return renewed;
+    if (resp_) resp_->renew(config.resp.password);
+    return {};
+  }
+
   void stop() override {
     if (resp_) resp_->stop();
     if (sampler_) sampler_->stop();

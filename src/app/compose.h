@@ -26,6 +26,9 @@ class Daemon {
 
   virtual std::string http_address() const = 0;  // "127.0.0.1:8080"
   virtual std::string resp_address() const = 0;  // "127.0.0.1:6380"; empty = not served
+  // Takes over the tokens, the certificates and the passwords of clients that `config` has. On an
+  // error the old ones stay in force.
+  virtual Result<void> renew(const Config& config) = 0;
   // Stops accepting, finishes what is in flight, flushes. Blocks; idempotent.
   virtual void stop() = 0;
 };

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "front/http/dispatch_routes.h"
+#include "service/payments/payment_notifier.h"
 
 namespace penstock::app {
 namespace {
@@ -29,13 +30,34 @@ Result<void> require_dispatch(const store::Backend& backend) {
   return fail(ErrorKind::invalid, "the " + backend.name + " store cannot hold items");
 }
 
+// Notices can only be made by payments. Their items hold nothing that could be forged by sending
+// them again.
+std::vector<service::OwnedType> owned_types() {
+  return {{.type = store::payment_item_type(),
+           .owner = "payments",
+           .create = "POST /api/v1/payments",
+           .cancel = "POST /api/v1/payments/{paymentId}/cancel",
+           .redrive = "POST /api/v1/payments/{paymentId}/redrive"},
+          {.type = service::notice_item_type(),
+           .owner = "payments",
+           .create = "POST /api/v1/payments",
+           .cancel = {},
+           .redrive = {}},
+          {.type = store::message_item_type(),
+           .owner = "the gateway",
+           .create = "POST /api/send",
+           .cancel = "POST /api/messages/{messageId}/cancel",
+           .redrive = "POST /api/messages/{messageId}/redrive"}};
+}
+
 service::DispatchOptions dispatch_options(const Config& config, std::uint64_t seed) {
   const bool shared = config.dispatch.store == StoreChoice::postgres;
   // The embedded store has one writer; PostgreSQL works on as many batches as it has connections.
   const std::size_t writers = shared ? config.postgres.connections : 1;
   service::DispatchOptions options{.default_slot_config = config.slots.default_config_name,
                                    .slot_max_delay = config.slots.max_delay,
-                                   .writers = writers};
+                                   .writers = writers,
+                                   .owned = owned_types()};
   options.dispatchers = {
       .node = node_name(seed),
       .workers = shared ? writers : 2,

@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "base/result.h"
@@ -18,6 +19,8 @@ inline constexpr std::size_t kIdBytesMax = 128;  // the API contract
 // Empty when `text` is a well-formed id, else what is wrong with it.
 std::string_view id_problem(std::string_view text) noexcept;
 
+struct ItemTypeTag;
+
 template <class Tag>
 class Id {
  public:
@@ -27,6 +30,10 @@ class Id {
   static Result<Id> parse(std::string_view field, std::string_view text) {
     if (const std::string_view problem = id_problem(text); !problem.empty()) {
       return invalid_field(field, problem);
+    }
+    // `{itemType}:{itemId}` is the idempotency key of a hand-over: two items must never share one.
+    if (std::is_same_v<Tag, ItemTypeTag> && text.find(':') != text.npos) {
+      return invalid_field(field, "must not contain ':'");
     }
     return Id(std::string(text));
   }
@@ -49,7 +56,7 @@ using EventId = Id<struct EventIdTag>;
 using ConfigName = Id<struct ConfigNameTag>;
 using PoolName = Id<struct PoolNameTag>;
 using ItemId = Id<struct ItemIdTag>;
-using ItemType = Id<struct ItemTypeTag>;
+using ItemType = Id<ItemTypeTag>;
 using PaymentId = Id<struct PaymentIdTag>;
 
 }  // namespace penstock

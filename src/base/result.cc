@@ -12,6 +12,8 @@ std::string_view to_string(ErrorKind kind) noexcept {
       return "not_found";
     case ErrorKind::conflict:
       return "conflict";
+    case ErrorKind::forbidden:
+      return "forbidden";
     case ErrorKind::limited:
       return "limited";
     case ErrorKind::exhausted:
@@ -40,6 +42,7 @@ bool Error::retryable() const noexcept {
     case ErrorKind::too_large:
     case ErrorKind::not_found:
     case ErrorKind::conflict:
+    case ErrorKind::forbidden:
     case ErrorKind::corrupt:
       return false;
   }

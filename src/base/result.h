@@ -16,6 +16,8 @@ enum class ErrorKind {
   too_large,    // well-formed but over a size limit of the API
   not_found,    // the thing named does not exist
   conflict,     // the thing exists in a state that forbids this
+  forbidden,    // not by this way: the thing belongs to another capability, or the token lacks a
+                // scope
   limited,      // refused by a limit; allowed again later
   exhausted,    // no capacity within the depth the caller allows
   overloaded,   // a bounded queue is full

@@ -146,6 +146,7 @@ class PaymentStore {
 
   // HELD -> SCHEDULED, with its item. `conflict` from any other status, `not_found` when there is
   // no such payment. Only id, scheduled, context and digest of `payment` count.
+  // `payment.reason` goes to the history: who released it.
   virtual Result<void> release(const NewPayment& payment, std::optional<Instant> now) = 0;
 
   virtual Result<std::optional<PaymentRecord>> find(const PaymentId& id) = 0;

@@ -80,8 +80,9 @@ struct Settlement {
   ItemId id;
   std::string batch_id;  // of the claim, for the audit
   Outcome outcome = Outcome::done;
-  std::string detail;    // the error, or what the sink said; at most kDetailBytesMax are kept
-  Instant not_before{};  // of an item that goes back; its scheduled time stays
+  std::string detail;  // the error, or what the sink said; at most kDetailBytesMax are kept
+  // Of an item that goes back; its scheduled time stays. The epoch: it is due when scheduled.
+  Instant not_before{};
 };
 
 inline constexpr std::size_t kDetailBytesMax = 1'024;

@@ -99,10 +99,28 @@ void take_smpp(JsonFields& fields, JsonValue object, core::SmppSettings& smpp) {
   }
 }
 
+// Whether two settings of one kind send to the same place. What the settings of an extension mean
+// is its own matter, so any change of them may be another place.
+bool same_place(const core::SinkSettings& a, const core::SinkSettings& b) {
+  return a.url == b.url && a.smpp.host == b.smpp.host && a.smpp.port == b.smpp.port &&
+         a.options == b.options;
+}
+
+// Secrets are meant for the place that they were given for: a call that names another place and
+// does not bring them again leaves none, or whoever may change a URL could have them sent to
+// himself.
+void drop_stale_secrets(JsonValue value, const core::SinkSettings& before,
+                        core::SinkSettings& sink) {
+  if (value.type() != JsonType::object || same_place(before, sink)) return;
+  if (!value.find("secrets")) sink.secrets.clear();
+  if (!value.find("password")) sink.smpp.password.clear();
+}
+
 Result<core::SinkSettings> decode_sink(JsonValue value, const core::SinkSettings& base) {
   JsonFields fields(value);
   core::SinkSettings sink = base;
   take_sink_type(fields, sink);
+  const core::SinkSettings before = sink;
   take_text(fields, "url", sink.url);
   take_secrets(fields, sink.secrets);
   take_duration(fields, "timeoutMs", sink.timeout);
@@ -115,6 +133,7 @@ Result<core::SinkSettings> decode_sink(JsonValue value, const core::SinkSettings
   take_smpp(fields, value, sink.type == SinkType::smpp ? sink.smpp : of_another);
   const std::optional<JsonValue> options = fields.optional_object("settings");
   if (options && sink.type == SinkType::extension) sink.options = options->raw();
+  drop_stale_secrets(value, before, sink);
   if (!fields.error()) return sink;
   Error error = *fields.error();
   if (!error.field.empty()) {

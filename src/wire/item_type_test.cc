@@ -75,7 +75,7 @@ TEST(ItemTypeJson, shows_a_provider_of_messages_without_its_password) {
   EXPECT_EQ(shown.find("s3cret"), std::string::npos);
   EXPECT_NE(shown.find(R"("hasPassword":true)"), std::string::npos);
   EXPECT_EQ(*decode_settings(encode(*base, Secrets::shown)), *base);
-  const auto merged = decode_settings(R"({"sink":{"port":3000,"sourceTon":null}})", *base);
+  const auto merged = decode_settings(R"({"sink":{"source":"Store","sourceTon":null}})", *base);
   ASSERT_TRUE(merged);
   EXPECT_EQ(merged->sink.smpp.password, "s3cret") << "what is not said stays";
   EXPECT_EQ(merged->sink.smpp.source_ton, std::nullopt);
@@ -96,15 +96,40 @@ TEST(ItemTypeJson, shows_a_provider_of_messages_without_its_password) {
   }
 }
 
+TEST(ItemTypeJson, drops_secrets_when_the_sink_points_elsewhere) {
+  const auto smpp = decode_settings(
+      R"({"sink":{"type":"smpp","host":"smsc","systemId":"me","password":"s3cret"}})");
+  for (const char* elsewhere : {R"({"sink":{"host":"evil"}})", R"({"sink":{"port":3000}})"}) {
+    EXPECT_EQ(decode_settings(elsewhere, *smpp)->sink.smpp.password, "") << elsewhere;
+  }
+  EXPECT_EQ(
+      decode_settings(R"({"sink":{"host":"new","password":"other"}})", *smpp)->sink.smpp.password,
+      "other");
+  EXPECT_EQ(decode_settings(R"({"sink":{"host":"smsc","port":2775}})", *smpp)->sink.smpp.password,
+            "s3cret")
+      << "the same place again";
+  const ItemTypeSettings http = *decode_settings(kFull);
+  ASSERT_FALSE(http.sink.secrets.empty());
+  EXPECT_TRUE(decode_settings(R"({"sink":{"url":"http://evil/"}})", http)->sink.secrets.empty());
+  EXPECT_EQ(decode_settings(R"({"sink":{"timeoutMs":500}})", http)->sink.secrets,
+            http.sink.secrets);
+  const auto extension =
+      decode_settings(R"({"sink":{"type":"file","settings":{"path":"a"},"secrets":["x"]}})");
+  ASSERT_TRUE(extension) << extension.error().what;
+  EXPECT_TRUE(
+      decode_settings(R"({"sink":{"settings":{"path":"b"}}})", *extension)->sink.secrets.empty());
+}
+
 TEST(ItemTypeJson, merges_into_what_is_there) {
   const ItemTypeSettings base = *decode_settings(kFull);
-  const Result<ItemTypeSettings> merged = decode_settings(
-      R"({"enabled":true,"maxPerSecond":null,"sink":{"url":"http://other"}})", base);
+  const Result<ItemTypeSettings> merged =
+      decode_settings(R"({"enabled":true,"maxPerSecond":null,"sink":{"timeoutMs":500}})", base);
   ASSERT_TRUE(merged) << merged.error().what;
   EXPECT_TRUE(merged->enabled);
   EXPECT_EQ(merged->max_per_second, std::nullopt);
   EXPECT_EQ(merged->burst, 5);
-  EXPECT_EQ(merged->sink.url, "http://other");
+  EXPECT_EQ(merged->sink.timeout, Millis{500});
+  EXPECT_EQ(merged->sink.url, base.sink.url);
   EXPECT_EQ(merged->sink.secrets.size(), 1U);
   const Result<ItemTypeSettings> other =
       decode_settings(R"({"sink":{"type":"kafka","topic":"t"}})", base);

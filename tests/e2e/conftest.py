@@ -84,9 +84,13 @@ class Daemon:
         return self.log_path.read_text(errors="replace")
 
     def request(self, method, path, body=None, headers=None, timeout=30) -> Answer:
+        """A body is JSON unless the headers say otherwise."""
+        headers = dict(headers or {})
+        if body is not None and not any(name.lower() == "content-type" for name in headers):
+            headers["Content-Type"] = "application/json"
         connection = http.client.HTTPConnection(self.address, self.port, timeout=timeout)
         try:
-            connection.request(method, path, body=body, headers=headers or {})
+            connection.request(method, path, body=body, headers=headers)
             response = connection.getresponse()
             return Answer(response.status, response.headers, response.read())
         finally:

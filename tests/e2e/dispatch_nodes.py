@@ -12,8 +12,10 @@ sys.path.insert(0, str(ROOT / "tools"))
 import testserver
 
 DATABASES = itertools.count(1)
-TYPE = "/admin/dispatch/types/PAYMENT"
-ITEMS = "/api/v1/dispatch/PAYMENT"
+TYPE = "/admin/dispatch/types/ORDER"
+ITEMS = "/api/v1/dispatch/ORDER"
+PAYMENT_TYPE = "/admin/dispatch/types/PAYMENT"
+PAYMENT_ITEMS = "/api/v1/dispatch/PAYMENT"
 DEFAULTS = {"jitterWindowMs": 0, "retryBackoffMs": 50, "retryBackoffMaxMs": 200}
 
 
@@ -95,9 +97,9 @@ def downstream():
     made.close()
 
 
-def put_type(node, downstream, sink=None, **more):
+def put_type(node, downstream, sink=None, path=TYPE, **more):
     sink = {"type": "http", **({"url": downstream.url} if downstream else {}), **(sink or {})}
-    answer = node.request("PUT", TYPE, json.dumps({**DEFAULTS, "sink": sink, **more}),
+    answer = node.request("PUT", path, json.dumps({**DEFAULTS, "sink": sink, **more}),
                           {"Content-Type": "application/json"})
     assert answer.status == 200, answer.body
     return answer.json()
@@ -127,10 +129,10 @@ def item(node, item_id):
     return answer.json()
 
 
-def counts(node):
-    return node.get(f"{ITEMS}/summary").json()["counts"]
+def counts(node, items=ITEMS):
+    return node.get(f"{items}/summary").json()["counts"]
 
 
-def wait_for_counts(node, seconds=60, **wanted):
-    wait_until(lambda: all(counts(node)[state] == n for state, n in wanted.items()), seconds,
-               lambda: f"{wanted} (there is {counts(node)})")
+def wait_for_counts(node, seconds=60, items=ITEMS, **wanted):
+    wait_until(lambda: all(counts(node, items)[state] == n for state, n in wanted.items()), seconds,
+               lambda: f"{wanted} (there is {counts(node, items)})")

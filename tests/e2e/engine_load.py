@@ -40,7 +40,7 @@ class Clients(threading.Thread):
 
     async def _one(self, daemon, key):
         body = json.dumps({"key": key}).encode()
-        request = (f"POST /api/v1/throttle/check HTTP/1.1\r\nHost: p\r\nContent-Type: application/json\r\n"
+        request = (f"POST /api/v1/throttle/check HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                    f"Content-Length: {len(body)}\r\n\r\n").encode() + body
         reader, writer = await asyncio.open_connection(daemon.address, daemon.port)
         try:

@@ -90,16 +90,16 @@ def test_hands_over_signed_and_on_time(node, downstream):
     body = {"itemId": "p-1", "scheduledTime": at, "context": {"amount": "12.50", "who": "Zoë"}}
     answer = node.post(ITEMS, body)
     assert answer.status == 202
-    assert answer.json() == {"itemType": "PAYMENT", "itemId": "p-1", "status": "READY", "scheduledTime": at}
+    assert answer.json() == {"itemType": "ORDER", "itemId": "p-1", "status": "READY", "scheduledTime": at}
     assert node.post(ITEMS, body).status == 200
     assert node.post(ITEMS, {**body, "context": {}}).status == 409
     wait_for_counts(node, DISPATCHED=1)
     got = downstream.kept()[0]
     assert got["method"] == "POST" and got["path"] == "/work"
-    assert json.loads(got["body"]) == {"itemType": "PAYMENT", "itemId": "p-1", "scheduledTime": at, "attempt": 1,
+    assert json.loads(got["body"]) == {"itemType": "ORDER", "itemId": "p-1", "scheduledTime": at, "attempt": 1,
                                        "context": body["context"]}
     headers = got["headers"]
-    assert headers["idempotency-key"] == headers["webhook-id"] == "PAYMENT:p-1"
+    assert headers["idempotency-key"] == headers["webhook-id"] == "ORDER:p-1"
     signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.{got['body']}".encode()
     expected = [base64.b64encode(hmac.new(key * 32, signed, hashlib.sha256).digest()).decode() for key in (b"k", b"o")]
     assert headers["webhook-signature"] == " ".join(f"v1,{each}" for each in expected)
@@ -111,7 +111,7 @@ def test_hands_over_signed_and_on_time(node, downstream):
     for name in ("dispatch_batch_claimed_total", "dispatch_workflow_started_total", "dispatch_cycle_duration_seconds",
                  "dispatch_lateness_seconds"):
         assert f'{name}' in text
-    assert 'dispatch_workflow_started_total{item_type="PAYMENT"} 1' in text
+    assert 'dispatch_workflow_started_total{item_type="ORDER"} 1' in text
 
 
 def test_lateness_with_capacity_free(node, downstream):
@@ -122,7 +122,7 @@ def test_lateness_with_capacity_free(node, downstream):
         assert node.post(ITEMS, {"itemId": f"l-{i}", "scheduledTime": instant(at - time.time())}).status == 202
     wait_for_counts(node, DISPATCHED=40)
     for line in node.get("/metrics").body.decode().splitlines():
-        if line.startswith('dispatch_lateness_seconds_bucket{item_type="PAYMENT",le="0.2"}'):
+        if line.startswith('dispatch_lateness_seconds_bucket{item_type="ORDER",le="0.2"}'):
             assert float(line.split()[-1]) >= 38  # a busy machine; bench/dispatch measures it
 
 
@@ -141,8 +141,8 @@ def test_slow_down_pauses_the_type_and_charges_nothing(node, downstream):
 
 
 def test_failures_are_retried_until_dead_and_redriven(node, downstream):
-    downstream.rules(status=200, by_key={"PAYMENT:bad": {"status": 500}, "PAYMENT:wrong": {"status": 404},
-                                         "PAYMENT:moved": {"status": 302, "headers": {"Location": "/elsewhere"}}})
+    downstream.rules(status=200, by_key={"ORDER:bad": {"status": 500}, "ORDER:wrong": {"status": 404},
+                                         "ORDER:moved": {"status": 302, "headers": {"Location": "/elsewhere"}}})
     put_type(node, downstream, maxDispatchRetries=3)
     enqueue(node, "bad", "wrong", "moved", "good")
     wait_for_counts(node, DEAD=3, DISPATCHED=1)
@@ -158,7 +158,7 @@ def test_failures_are_retried_until_dead_and_redriven(node, downstream):
     assert item(node, "bad")["attempts"] == 4
     assert node.post(f"{ITEMS}/bad/redrive").status == 409
     keys = {call["headers"]["idempotency-key"] for call in downstream.kept()}
-    assert keys == {f"PAYMENT:{i}" for i in ("bad", "wrong", "moved", "good")}
+    assert keys == {f"ORDER:{i}" for i in ("bad", "wrong", "moved", "good")}
 
 
 def test_a_sink_that_is_down_or_slow_loses_nothing(node, downstream):
@@ -221,7 +221,7 @@ def test_cancel_and_claim_race_for_one_item(node, downstream):
     for i, outcome in enumerate(outcomes):
         assert item(node, f"c-{i}")["status"] == ("CANCELLED" if outcome == 204 else "DISPATCHED")
     assert downstream.report()["keys"] == outcomes.count(409)
-    assert not {f"PAYMENT:c-{i}" for i, o in enumerate(outcomes) if o == 204} & keys
+    assert not {f"ORDER:c-{i}" for i, o in enumerate(outcomes) if o == 204} & keys
 
 
 def test_duplicate_enqueues_race_for_one_item(node, downstream):
@@ -244,7 +244,7 @@ def test_a_slot_is_the_time_of_an_item(node, downstream):
         answer = node.post(ITEMS, {"itemId": f"w-{i}", "slot": {"config": "bank"}, "context": i})
         assert answer.status == 202, answer.body
         times.append(answer.json()["scheduledTime"])
-        slot = node.get(f"/api/v1/slots/PAYMENT:w-{i}").json()
+        slot = node.get(f"/api/v1/slots/ORDER:w-{i}").json()
         assert slot["scheduledTime"] == times[-1]
     assert max(sum(t[:19] == each[:19] for t in times) for each in times) <= 5
     unknown = node.post(ITEMS, {"itemId": "x", "slot": {"config": "none"}})
@@ -258,7 +258,7 @@ def test_a_cancelled_item_gives_its_slot_back(node, downstream):
     ask = {"config": "narrow", "requestedTime": instant(3_600)}
     first = node.post(ITEMS, {"itemId": "c-1", "slot": ask, "context": 1}).json()
     assert node.request("DELETE", f"{ITEMS}/c-1").status == 204
-    assert node.get("/api/v1/slots/PAYMENT:c-1").json()["status"] == "RELEASED"
+    assert node.get("/api/v1/slots/ORDER:c-1").json()["status"] == "RELEASED"
     second = node.post(ITEMS, {"itemId": "c-2", "slot": ask, "context": 2}).json()
     assert second["scheduledTime"][:19] == first["scheduledTime"][:19], "the place is free again"
 

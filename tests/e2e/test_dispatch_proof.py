@@ -19,7 +19,7 @@ def prove(nodes, size, items, downstream, after_kill=lambda kills: None):
     daemons = [nodes.start(goes_first=True) for _ in range(size)]
     paced = {"maxPerSecond": PER_SECOND, "batchSize": 1_000, "maxDispatchRetries": 20}
     put_type(daemons[0], downstream, {"concurrency": 64}, enabled=False, **paced)
-    wait_until(lambda: all(d.get("/admin/dispatch/types/PAYMENT").status == 200 for d in daemons), 30)
+    wait_until(lambda: all(d.get("/admin/dispatch/types/ORDER").status == 200 for d in daemons), 30)
     started = time.time()
     enqueue(daemons[0], *[f"i-{i}" for i in range(items)])
     print(f"\n{items} enqueued in {time.time() - started:.1f} s")

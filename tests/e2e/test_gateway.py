@@ -187,12 +187,12 @@ def test_http_provider_with_retries_and_redrive(node, downstream):
     assert node.get("/api/v1/dispatch/SMS/summary").json()["counts"]["DEAD"] == 1
     assert [json.loads(each["body"])["attempt"] for each in downstream.kept()] == [1, 2]
     downstream.rules(status=200)
-    assert node.post(f"/api/v1/dispatch/SMS/{failing}/redrive", "").status == 200
+    assert node.post(f"/api/messages/{failing}/redrive", "").status == 200
     wait_sent(node, failing)
     shown = message(node, failing)
     assert shown["attempts"] == 3 and shown["sentAt"]
     assert {each["headers"]["idempotency-key"] for each in downstream.kept()} == {f"SMS:{failing}"}
-    assert node.post(f"/api/v1/dispatch/SMS/{failing}/redrive", "").status == 409
+    assert node.post(f"/api/messages/{failing}/redrive", "").status == 409
 
 
 def test_a_message_shows_its_next_try(node, downstream):

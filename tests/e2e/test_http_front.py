@@ -9,7 +9,7 @@ import subprocess
 import pytest
 from conftest import wait_until
 
-GET = b"GET /health/live HTTP/1.1\r\nHost: h\r\n\r\n"
+GET = b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 class Wire:
@@ -58,7 +58,7 @@ class Wire:
 
 
 def post(path, body, *headers):
-    lines = [f"POST {path} HTTP/1.1", "Host: h", "Content-Type: application/json",
+    lines = [f"POST {path} HTTP/1.1", "Host: localhost", "Content-Type: application/json",
              f"Content-Length: {len(body)}", *headers]
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
@@ -80,7 +80,7 @@ def test_keeps_connections_and_answers_pipelined_requests_in_order(daemon):
     with Wire(daemon) as wire:
         events = [post("/api/v1/slots", json.dumps(
             {"eventId": f"p{i}", "requestedTime": "2030-01-01T00:00:00Z"}).encode()) for i in range(100)]
-        lookups = [f"GET /api/v1/slots/p{i} HTTP/1.1\r\nHost: h\r\n\r\n".encode() for i in range(100)]
+        lookups = [f"GET /api/v1/slots/p{i} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode() for i in range(100)]
         wire.send(b"".join(e + g for e, g in zip(events, lookups, strict=True)))
         for i in range(100):
             for _ in range(2):
@@ -90,7 +90,7 @@ def test_keeps_connections_and_answers_pipelined_requests_in_order(daemon):
 
 def test_head_and_connection_close(daemon):
     with Wire(daemon) as wire:
-        wire.send(b"HEAD /health/live HTTP/1.1\r\nHost: h\r\n\r\n")
+        wire.send(b"HEAD /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
         status, headers, _ = wire.receive(head_only=True)
         assert status == 200 and int(headers["content-length"]) > 0
         status, headers, _ = wire.ask(b"GET /health/live HTTP/1.0\r\n\r\n")
@@ -100,35 +100,40 @@ def test_head_and_connection_close(daemon):
 
 def test_errors_say_what_is_wrong(daemon):
     with Wire(daemon) as wire:
-        is_error(wire.ask(b"GET /nowhere HTTP/1.1\r\nHost: h\r\n\r\n"), 404)
+        is_error(wire.ask(b"GET /nowhere HTTP/1.1\r\nHost: localhost\r\n\r\n"), 404)
         headers, _ = is_error(wire.ask(post("/health/live", b"{}")), 405)
         assert headers["allow"] == "GET, HEAD"
         headers, _ = is_error(
-            wire.ask(b"GET /nowhere HTTP/1.1\r\nHost: h\r\nX-Request-Id: mine-7\r\n\r\n"), 404)
+            wire.ask(b"GET /nowhere HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: mine-7\r\n\r\n"), 404)
         assert headers["x-request-id"] == "mine-7"
-        is_error(wire.ask(b"GET /api/v1/slots/%zz HTTP/1.1\r\nHost: h\r\n\r\n"), 400)
-        is_error(wire.ask(b"POST /api/v1/slots HTTP/1.1\r\nHost: h\r\nContent-Type: text/csv\r\n"
+        is_error(wire.ask(b"GET /api/v1/slots/%zz HTTP/1.1\r\nHost: localhost\r\n\r\n"), 400)
+        is_error(wire.ask(b"POST /api/v1/slots HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\n"
                           b"Content-Length: 2\r\n\r\n{}"), 415)
-        is_error(wire.ask(b"TRACE /health/live HTTP/1.1\r\nHost: h\r\n\r\n"), 405)
+        is_error(wire.ask(b"TRACE /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"), 405)
 
 
 MALFORMED = [
     b"GARBAGE\r\n\r\n",
     b"GET /health/live HTTP/1.1\r\n\r\n",
     b"GET /health/live HTTP/1.1\nHost: h\n\n",
-    b"GET /health/live HTTP/2.0\r\nHost: h\r\n\r\n",
-    b"GET /health/live HTTP/1.1\r\nHost: h\r\nX: a\r\n b\r\n\r\n",
-    b"GET /health/live HTTP/1.1\r\nHost: h\r\nX: a\0b\r\n\r\n",
+    b"GET /health/live HTTP/2.0\r\nHost: localhost\r\n\r\n",
+    b"GET /health/live HTTP/1.1\r\nHost: localhost\r\nX: a\r\n b\r\n\r\n",
+    b"GET /health/live HTTP/1.1\r\nHost: localhost\r\nX: a\0b\r\n\r\n",
     b"GET /health/live HTTP/1.1\r\nHost: h\r\nHost: g\r\n\r\n",
     b"GET /health/live HTTP/1.1\r\nHost : h\r\n\r\n",
-    b"CONNECT h:443 HTTP/1.1\r\nHost: h\r\n\r\n",
-    b"OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n",
-    b"POST /api/v1/slots HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n"
+    b"CONNECT h:443 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    b"OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    b"POST /api/v1/slots HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n"
     b"0\r\n\r\n" + GET,
-    b"POST /api/v1/slots HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabc" + GET,
-    b"POST /api/v1/slots HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: xchunked\r\n\r\n" + GET,
-    b"POST /api/v1/slots HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5 \r\nhello\r\n0\r\n\r\n",
-    b"POST /api/v1/slots HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n0x5\r\nhello\r\n",
+    b"POST /api/v1/slots HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    b"Content-Length: 3\r\nContent-Length: 4\r\n\r\nabc" + GET,
+    b"POST /api/v1/slots HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    b"Transfer-Encoding: xchunked\r\n\r\n" + GET,
+    (b"POST /api/v1/slots HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    b"Transfer-Encoding: chunked\r\n\r\n5 \r\nhello\r\n0\r\n\r\n"),
+    (b"POST /api/v1/slots HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    b"Transfer-Encoding: chunked\r\n\r\n0x5\r\nhello\r\n"),
 ]
 
 
@@ -142,7 +147,7 @@ def test_malformed_requests_get_one_400_and_the_end(daemon):
 
 def test_over_long_line_and_headers(daemon):
     with Wire(daemon) as wire:
-        is_error(wire.ask(b"GET /" + b"a" * 9_000 + b" HTTP/1.1\r\nHost: h\r\n\r\n"), 414)
+        is_error(wire.ask(b"GET /" + b"a" * 9_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n"), 414)
     # A client that sends all of it before it reads still gets the answer.
     with Wire(daemon) as wire:
         is_error(wire.ask(GET[:-2] + b"X: " + b"a" * 3_000_000 + b"\r\n\r\n"), 431)
@@ -154,10 +159,12 @@ def test_over_large_bodies(daemon):
     with Wire(daemon) as wire:
         is_error(wire.ask(post("/api/v1/slots/batch", b" " * (16 * 1024 * 1024 + 1))), 413)
     with Wire(daemon) as wire:  # one that is only announced
-        is_error(wire.ask(b"POST /api/v1/slots HTTP/1.1\r\nHost: h\r\nContent-Length: 9999999999\r\n\r\n"),
+        is_error(wire.ask(b"POST /api/v1/slots HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                          b"Content-Length: 9999999999\r\n\r\n"),
                  413)
     with Wire(daemon) as wire:
-        wire.send(b"POST /api/v1/slots HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n")
+        wire.send(b"POST /api/v1/slots HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                  b"Transfer-Encoding: chunked\r\n\r\n")
         for _ in range(40):
             wire.send(b"10000\r\n" + b"x" * 65536 + b"\r\n")
         is_error(wire.receive(), 413)
@@ -172,10 +179,12 @@ def test_expect_continue(daemon):
         request = post("/api/v1/slots", body, "Expect: 100-continue")
         assert wire.ask(request[:-len(body)])[0] == 100
         assert wire.ask(body)[0] == 200
-        is_error(wire.ask(b"POST /api/v1/slots HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n"
+        is_error(wire.ask(b"POST /api/v1/slots HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                          b"Expect: 100-continue\r\n"
                           b"Content-Length: 2000000\r\n\r\n"), 413)
     with Wire(daemon) as wire:
-        is_error(wire.ask(b"GET /health/live HTTP/1.1\r\nHost: h\r\nExpect: magic\r\n\r\n"), 417)
+        is_error(wire.ask(b"GET /health/live HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                          b"Expect: magic\r\n\r\n"), 417)
 
 
 def test_slow_requests(start_daemon):
@@ -183,7 +192,8 @@ def test_slow_requests(start_daemon):
                                "PENSTOCK_HTTP_IDLE_TIMEOUT": "PT0.6S"})
     with Wire(daemon) as header, Wire(daemon) as body, Wire(daemon) as idle:
         header.send(b"GET /health/live HTTP/1.1\r\n")
-        body.send(b"POST /api/v1/slots HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nabc")
+        body.send(b"POST /api/v1/slots HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                  b"Content-Length: 10\r\n\r\nabc")
         assert idle.ask(GET)[0] == 200
         is_error(header.receive(), 408)
         is_error(body.receive(), 408)
@@ -222,7 +232,8 @@ def test_tokens_open_what_they_are_for_and_are_never_logged(start_daemon, tmp_pa
     assert status("/health/live") == 200
     # Refused before the body is read.
     with Wire(daemon) as wire:
-        is_error(wire.ask(b"POST /api/v1/slots HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\n"), 401)
+        is_error(wire.ask(b"POST /api/v1/slots HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                          b"Content-Length: 1000000\r\n\r\n"), 401)
     daemon.stop()
     assert "http.request" in daemon.log()
     for secret in ("admin-token-12345678", "api-token-123456789"):

@@ -22,13 +22,13 @@ def test_a_message_has_key_envelope_and_headers(start_daemon, kafka):
     at = instant(2)
     context = {"amount": "12.50", "who": "Zoë"}
     body = {"itemId": "p/1", "scheduledTime": at, "context": context}
-    assert node.post("/api/v1/dispatch/PAYMENT", body).status == 202
+    assert node.post("/api/v1/dispatch/ORDER", body).status == 202
     wait_for_counts(node, DISPATCHED=1)
     [message] = consume(kafka, "handed-over")
     assert message["key"] == "p/1"
-    assert json.loads(message["payload"]) == {"itemType": "PAYMENT", "itemId": "p/1", "scheduledTime": at,
+    assert json.loads(message["payload"]) == {"itemType": "ORDER", "itemId": "p/1", "scheduledTime": at,
                                               "attempt": 1, "context": context}
-    assert headers_of(message) == {"idempotency-key": "PAYMENT:p/1", "penstock-item-type": "PAYMENT",
+    assert headers_of(message) == {"idempotency-key": "ORDER:p/1", "penstock-item-type": "ORDER",
                                    "penstock-attempt": "1", "penstock-scheduled-time": at}
     view = item(node, "p%2F1")
     assert view["dispatchedAt"] >= at, "never early"
@@ -39,7 +39,7 @@ def test_a_message_that_the_broker_refuses_is_dead(start_daemon, kafka):
     node = start_daemon(env=environment(kafka, PENSTOCK_DISPATCH_CONTEXT_BYTES_MAX="4MiB"))
     put_type(node)
     big = {"itemId": "big", "scheduledTime": instant(), "context": "x" * 2_000_000}
-    assert node.post("/api/v1/dispatch/PAYMENT", big).status == 202
+    assert node.post("/api/v1/dispatch/ORDER", big).status == 202
     enqueue(node, "small")
     wait_for_counts(node, DISPATCHED=1, DEAD=1)
     assert "too large" in item(node, "big")["lastError"].lower()

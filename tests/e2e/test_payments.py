@@ -3,7 +3,7 @@ becomes of payments at a real HTTP downstream."""
 import json
 
 from conftest import wait_until
-from dispatch_nodes import TYPE, downstream, instant, node, nodes, postgres, put_type, shared_nodes
+from dispatch_nodes import PAYMENT_TYPE, downstream, instant, node, nodes, postgres, put_type, shared_nodes
 
 __all__ = ["downstream", "node", "nodes", "postgres", "shared_nodes"]  # fixtures
 PAYMENTS = "/api/v1/payments"
@@ -118,13 +118,13 @@ def test_batches_in_three_forms(node):
 
 
 def test_nothing_is_handed_over_before_somebody_says_where_to(node, downstream):
-    assert node.get(TYPE).status == 404
+    assert node.get(PAYMENT_TYPE).status == 404
     answer = node.post(PAYMENTS, payment("p", at=instant(-60)))
     assert answer.status == 202 and answer.json()["scheduledTime"] > instant(-30)  # past times run now
-    wait_until(lambda: node.get(TYPE).status == 200, seconds=20, what="the type")
-    assert node.get(TYPE).json()["enabled"] is False
+    wait_until(lambda: node.get(PAYMENT_TYPE).status == 200, seconds=20, what="the type")
+    assert node.get(PAYMENT_TYPE).json()["enabled"] is False
     assert shown(node, "p")["queue"]["status"] == "READY"
-    put_type(node, downstream)
+    put_type(node, downstream, path=PAYMENT_TYPE)
     view = wait_for_status(node, "p", "PROCESSING")
     assert steps(view) == [(None, "SCHEDULED"), ("SCHEDULED", "ACCEPTED"), ("ACCEPTED", "PROCESSING")]
     wait_until(lambda: shown(node, "p")["queue"]["status"] == "DISPATCHED", seconds=60, what="the item settled")
@@ -135,7 +135,7 @@ def test_nothing_is_handed_over_before_somebody_says_where_to(node, downstream):
 
 
 def test_a_dead_item_fails_the_payment_until_it_is_redriven(node, downstream):
-    put_type(node, downstream)
+    put_type(node, downstream, path=PAYMENT_TYPE)
     downstream.rules(status=400)
     node.post(PAYMENTS, payment("p", at=instant()))
     view = wait_for_status(node, "p", "FAILED")
@@ -143,13 +143,13 @@ def test_a_dead_item_fails_the_payment_until_it_is_redriven(node, downstream):
     assert steps(view) == [(None, "SCHEDULED"), ("SCHEDULED", "FAILED")]
     assert node.get(f"{PAYMENTS}?status=FAILED").json()[0]["paymentId"] == "p"
     downstream.rules(status=200)
-    assert node.post("/api/v1/dispatch/PAYMENT/p/redrive").status == 200
+    assert node.post("/api/v1/payments/p/redrive").status == 200
     view = wait_for_status(node, "p", "PROCESSING")
     assert steps(view)[1:3] == [("SCHEDULED", "FAILED"), ("FAILED", "SCHEDULED")]
 
 
 def test_an_accepted_payment_is_told_to_whoever_wants_to_know(node, downstream):
-    put_type(node, downstream)
+    put_type(node, downstream, path=PAYMENT_TYPE)
     sink = {"type": "http", "url": downstream.url.replace("/work", "/notice")}
     answer = node.request("PUT", "/admin/dispatch/types/PAYMENT_NOTICE", json.dumps({"jitterWindowMs": 0, "sink": sink}),
                           JSON)

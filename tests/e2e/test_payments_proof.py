@@ -10,7 +10,7 @@ import time
 import pytest
 from conftest import any_moment, binary, clean_environment, wait_until
 from demo_downstream import start_downstream
-from dispatch_nodes import DATABASES, counts, instant, postgres
+from dispatch_nodes import DATABASES, PAYMENT_ITEMS, counts, instant, postgres
 from kafka_calls import consume, environment, headers_of, kafka, produce
 from payment_files import write_csv
 from payment_intake import FLAWS, RULES, RestIntake, all_payments, payments_for
@@ -116,7 +116,7 @@ def prove(cluster, start_downstream, tmp_path, good, per_second, kills_wanted, b
             cluster.kill_and_restart(chance.randrange(len(cluster.daemons)))
             next_kill = booked() + KILL_AFTER * per_second
     node = cluster.daemons[0]
-    wait_until(lambda: counts(node)["DISPATCHED"] == len(to_book), 120, "all hand-overs settled")
+    wait_until(lambda: counts(node, PAYMENT_ITEMS)["DISPATCHED"] == len(to_book), 120, "all hand-overs settled")
     took = time.monotonic() - began
     stats = bank.stats()
     twice = len(by_file) + len(by_rest) + len(by_kafka) - len(made)
@@ -140,7 +140,7 @@ def prove(cluster, start_downstream, tmp_path, good, per_second, kills_wanted, b
     for name in held:
         assert node.post(f"/api/v1/payments/{name}/release", {}).status == 200
     wait_until(lambda: bank.stats()["booked"] == len(to_book) + len(held), 60)
-    wait_until(lambda: counts(node)["DISPATCHED"] == len(to_book) + len(held), 60)
+    wait_until(lambda: counts(node, PAYMENT_ITEMS)["DISPATCHED"] == len(to_book) + len(held), 60)
     end = bank.end()
     keys = [json.loads(line)["idempotencyKey"] for line in book.read_text().splitlines()]
     assert sorted(keys) == sorted(f"PAYMENT:{name}" for name in to_book | held), "every valid one, once, and no other"

@@ -7,7 +7,7 @@ import shutil
 import pytest
 from conftest import wait_until
 from demo_downstream import start_downstream
-from dispatch_nodes import TYPE, counts, instant, wait_for_counts
+from dispatch_nodes import PAYMENT_ITEMS, PAYMENT_TYPE, counts, instant, wait_for_counts
 from payment_files import payment
 from temporal_worker import EXAMPLE, executions, history, sdk, start_worker, temporal
 
@@ -24,7 +24,7 @@ def environment(temporal):
 
 def put_type(node, **more):
     body = {**json.loads((EXAMPLE / "type.json").read_text()), "retryBackoffMs": 50, "retryBackoffMaxMs": 200, **more}
-    answer = node.request("PUT", TYPE, json.dumps(body), {"Content-Type": "application/json"})
+    answer = node.request("PUT", PAYMENT_TYPE, json.dumps(body), {"Content-Type": "application/json"})
     assert answer.status == 200, answer.body
 
 
@@ -99,9 +99,9 @@ def test_a_finished_workflow_is_not_run_again_after_a_crash(start_daemon, enviro
     node = start_daemon(env=environment, data_dir=after)  # knows nothing of the start
     assert found(node, "once-1")["queue"]["status"] == "READY"
     put_type(node)
-    wait_for_counts(node, DISPATCHED=1)
+    wait_for_counts(node, items=PAYMENT_ITEMS, DISPATCHED=1)
     pay(node, "next-1", instant())  # whoever starts things starts this one later
     wait_until(lambda: bank.stats()["booked"] == 2, EXECUTED_SECONDS)
     assert executions(temporal, workflow) == 1 and len(history(temporal, workflow)) == steps
-    assert bank.stats()["duplicates"] == 0 and counts(node)["DEAD"] == 0
+    assert bank.stats()["duplicates"] == 0 and counts(node, PAYMENT_ITEMS)["DEAD"] == 0
     assert len([line for line in worker.stop() if "booking 1" in line]) == 1

@@ -129,7 +129,7 @@ def test_a_refusal_is_a_dead_letter_that_can_be_redriven(daemon, smsc):
     shown = message(daemon, sent)
     assert "ESME_RINVDSTADR" in shown["lastError"] and shown["attempts"] == 1 and shown["nextTryAt"] is None
     assert shown["delivery"] is None
-    assert daemon.post(f"/api/v1/dispatch/SMS/{sent}/redrive", "").status == 200
+    assert daemon.post(f"/api/messages/{sent}/redrive", "").status == 200
     wait_until(lambda: len(smsc.submits("100666")) == 2, 30, "another try")
 
 

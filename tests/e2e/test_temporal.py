@@ -77,7 +77,7 @@ def test_starts_early_with_the_time_left_as_delay(start_daemon, temporal):
     context = {"amount": "12.50", "who": "Zoë"}
     assert node.post(ITEMS, {"itemId": "p/1", "scheduledTime": at, "context": context}).status == 202
     wait_for_counts(node, DISPATCHED=1)
-    started = started_event(temporal, "exec-PAYMENT-p/1")
+    started = started_event(temporal, "exec-ORDER-p/1")
     assert started["workflowType"]["name"] == "PaymentExecWorkflow"
     assert started["taskQueue"]["name"] == "payment-exec-task-queue"
     assert started["input"] == ["p/1", context] or len(started["input"]["payloads"]) == 2
@@ -94,7 +94,7 @@ def test_a_finished_workflow_is_not_run_again(start_daemon, temporal, tmp_path):
     enqueue(node, "p-1")
     node.stop()
     shutil.copytree(tmp_path / "data", tmp_path / "before")
-    workflow = "exec-PAYMENT-p-1"
+    workflow = "exec-ORDER-p-1"
     for data in ("data", "before"):
         node = start_daemon(env=environment(temporal), data_dir=tmp_path / data)
         put_type(node)
@@ -109,16 +109,16 @@ def test_a_finished_workflow_is_not_run_again(start_daemon, temporal, tmp_path):
 
 def test_a_workflow_that_another_started_counts_as_started(start_daemon, temporal):
     start = ["workflow", "start", "--type", "Sample", "--task-queue", "nobody_polls", "--workflow-id"]
-    temporal.cli(*start, "exec-PAYMENT-running")
-    temporal.cli(*start, "exec-PAYMENT-over")
-    temporal.cli("workflow", "terminate", "--workflow-id", "exec-PAYMENT-over")
+    temporal.cli(*start, "exec-ORDER-running")
+    temporal.cli(*start, "exec-ORDER-over")
+    temporal.cli("workflow", "terminate", "--workflow-id", "exec-ORDER-over")
     node = start_daemon(env=environment(temporal))
     put_type(node)
     enqueue(node, "running", "over")
     wait_for_counts(node, DISPATCHED=2)
     for one in ("running", "over"):
         assert item(node, one)["audit"][-1]["detail"] == "already started"
-        assert started_event(temporal, f"exec-PAYMENT-{one}")["workflowType"]["name"] == "Sample"
+        assert started_event(temporal, f"exec-ORDER-{one}")["workflowType"]["name"] == "Sample"
 
 
 def test_items_wait_for_a_server_that_is_away(start_daemon, temporal):

@@ -183,22 +183,22 @@ def expect_kafka_waits(start_daemon, data_dir, env, words):
 
 def test_kafka_by_mutual_tls(start_daemon, secure_kafka, authority, stranger, tmp_path):
     server = secure_kafka("server")
-    intake = {"INTAKE_TOPICS": "orders=PAYMENT"}
+    intake = {"INTAKE_TOPICS": "orders=TAKEN"}
     expect_kafka_waits(start_daemon, tmp_path / "authority", kafka_settings(server, stranger, authority, **intake),
                        ["certificate verify failed"])
     expect_kafka_waits(start_daemon, tmp_path / "none", kafka_settings(server, authority, **intake),
                        ["alert bad certificate", "alert certificate required"])
     expect_kafka_waits(start_daemon, tmp_path / "stranger", kafka_settings(server, authority, stranger),
                        ["alert certificate unknown", "alert unknown ca"])
-    node = start_daemon(env=kafka_settings(server, authority, authority, INTAKE_TOPICS="orders=ORDER"),
+    node = start_daemon(env=kafka_settings(server, authority, authority, INTAKE_TOPICS="orders=TAKEN"),
                         data_dir=tmp_path / "none")
     wait_for_counts(node, DISPATCHED=1)
     [message] = consume(server, "handed-over")
     assert message["key"] == "p-1" and item(node, "p-1")["retryCount"] == 0
-    answer = node.request("PUT", "/admin/dispatch/types/ORDER", '{"enabled": false}', {"Content-Type": "application/json"})
+    answer = node.request("PUT", "/admin/dispatch/types/TAKEN", '{"enabled": false}', {"Content-Type": "application/json"})
     assert answer.status == 200, answer.body
     produce(server, "orders", ("o-1", '{"scheduledTime": "2099-01-01T00:00:00Z", "context": 1}'))
-    wait_until(lambda: node.get("/api/v1/dispatch/ORDER/o-1").status == 200, OUTAGE_SECONDS)
+    wait_until(lambda: node.get("/api/v1/dispatch/TAKEN/o-1").status == 200, OUTAGE_SECONDS)
     wait_until(lambda: check(node, "sink.kafka")[0] == check(node, "intake.kafka")[0] == "UP", OUTAGE_SECONDS, "both checks")
 
 

@@ -23,9 +23,9 @@ export async function withPage(options, use) {
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
     headless: true,
-    args: ARGUMENTS,
     viewport: { width: 1280, height: 900 },
     ...options,
+    args: [...ARGUMENTS, ...(options.args ?? [])],
   });
   const broken = [];
   try {

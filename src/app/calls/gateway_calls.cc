@@ -73,12 +73,16 @@ Call send_batch() {
                .none = "no entries"}};
 }
 
-Call message() {
-  return {.name = "message",
-          .method = "GET",
-          .path = "/api/messages/{messageId}",
-          .description = "Show how far a message is.",
-          .examples = {"penstock gateway message 01900000000000000000000000000000"},
+Call message(
+    std::string_view name = "message", std::string_view method = "GET",
+    std::string_view path = "/api/messages/{messageId}",
+    std::string_view description = "Show how far a message is.",
+    std::string_view example = "penstock gateway message 01900000000000000000000000000000") {
+  return {.name = name,
+          .method = method,
+          .path = path,
+          .description = description,
+          .examples = {example},
           .arguments = {{.names = "MESSAGE_ID",
                          .field = "messageId",
                          .help = "The message, as `gateway send` names it",
@@ -157,7 +161,18 @@ View quota_lines() {
 }  // namespace
 
 std::span<const Call> gateway_calls() {
-  static const std::vector<Call> calls{send(), send_batch(), message(), usage(), top_limited()};
+  static const std::vector<Call> calls{
+      send(),
+      send_batch(),
+      message(),
+      message("cancel", "POST", "/api/messages/{messageId}/cancel",
+              "Cancel a message that still waits to be sent.",
+              "penstock gateway cancel 01900000000000000000000000000000"),
+      message("redrive", "POST", "/api/messages/{messageId}/redrive",
+              "Try a failed message again: it goes at once, and is not counted again.",
+              "penstock gateway redrive 01900000000000000000000000000000"),
+      usage(),
+      top_limited()};
   return calls;
 }
 

@@ -108,11 +108,34 @@ Call report() {
           .view = taken()};
 }
 
+Call move(std::string_view name, std::string_view path, std::string_view description,
+          std::string_view example) {
+  return {.name = name,
+          .method = "POST",
+          .path = path,
+          .description = description,
+          .examples = {example},
+          .arguments = {{.names = "PAYMENT_ID",
+                         .field = "paymentId",
+                         .help = "The payment",
+                         .place = Place::path,
+                         .required = true}},
+          .view = taken()};
+}
+
 }  // namespace
 
 std::span<const Call> payment_calls() {
-  static const std::vector<Call> calls{create_payment(), payment_batch(), list_payments(),
-                                       report()};
+  static const std::vector<Call> calls{
+      create_payment(),
+      payment_batch(),
+      list_payments(),
+      report(),
+      move("cancel", "/api/v1/payments/{paymentId}/cancel",
+           "Cancel a payment that still waits in the queue.", "penstock payments cancel pay-1"),
+      move("redrive", "/api/v1/payments/{paymentId}/redrive",
+           "Try a failed payment again: it is due at once, with no attempt used.",
+           "penstock payments redrive pay-1")};
   return calls;
 }
 

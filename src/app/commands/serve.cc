@@ -3,9 +3,11 @@
 #include <pthread.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include <thread>
 
@@ -19,12 +21,15 @@ namespace penstock::app {
 namespace {
 
 // Blocked before any thread starts, so that every thread inherits it and only wait() sees them.
-class StopSignals {
+class Signals {
  public:
-  StopSignals() noexcept {
+  Signals() noexcept {
     sigemptyset(&set_);
     sigaddset(&set_, SIGTERM);
     sigaddset(&set_, SIGINT);
+    sigaddset(&set_, SIGHUP);
+    sigaddset(&set_, SIGUSR1);
+    sigaddset(&set_, SIGUSR2);
     pthread_sigmask(SIG_BLOCK, &set_, nullptr);
     std::signal(SIGPIPE, SIG_IGN);  // a peer that went away is an error of that write, no more
   }
@@ -36,6 +41,8 @@ class StopSignals {
     return number;
   }
 
+  static bool is_stop(int number) noexcept { return number == SIGTERM || number == SIGINT; }
+
   // From now on a further signal ends the process at once: whoever sends it does not want to wait.
   // Not within the first second, though: a terminal, `timeout` and init systems often signal both
   // the process and its group, and that is one wish, not two.
@@ -43,7 +50,7 @@ class StopSignals {
     std::thread([set = *this, since = runtime::Stopwatch()] {
       for (;;) {
         const int number = set.wait();
-        if (since.seconds() >= 1) _exit(128 + number);
+        if (is_stop(number) && since.seconds() >= 1) _exit(128 + number);
       }
     }).detach();
   }
@@ -60,10 +67,66 @@ void raise_file_limit() noexcept {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+// One name that says what differs, for the log; no secret in it.
+std::string changes(const Config& before, const Config& after) {
+  std::string text;
+  const auto add = [&](bool changed, std::string_view name) {
+    if (!changed) return;
+    if (!text.empty()) text += ", ";
+    text += name;
+  };
+  add(before.http.tokens.admin != after.http.tokens.admin, "admin token");
+  add(before.http.tokens.api != after.http.tokens.api, "api token");
+  add(before.resp.password != after.resp.password, "resp password");
+  add(before.log.level != after.log.level, "log level");
+  return text.empty() ? "nothing" : text;
+}
+
+// Takes over what may change while the daemon runs. On a problem all stays as it is.
+void reload(Config& current, const RereadConfig& reread, Daemon& daemon, Log& log) {
+  const auto read = reread();
+  if (!read) {
+    for (const std::string& problem : read.error()) {
+      log.error("daemon.reload_failed", {{"error", problem}});
+    }
+    return;
+  }
+  const Config& next = read->config;
+  if (Result<void> renewed = daemon.renew(next); !renewed) {
+    return log.error("daemon.reload_failed", {{"error", renewed.error().what}});
+  }
+  const std::string changed = changes(current, next);
+  const bool tls = !next.http.tls_certificate_file.empty();
+  current.http.tokens = next.http.tokens;
+  current.resp.password = next.resp.password;
+  const LogLevel before = std::exchange(current.log.level, next.log.level);
+  // At the more talkative of the two levels, so that the way to a quiet log is in it.
+  log.set_level(std::min(before, next.log.level));
+  log.info("daemon.reloaded", {{"changed", changed}, {"certificate_read", tls}});
+  log.set_level(next.log.level);
+}
+
+// Serves signals until one says stop; gives that one.
+int wait_for_stop(const Signals& signals, Config& current, const RereadConfig& reread,
+                  Daemon& daemon, Log& log, const char* manager) {
+  for (;;) {
+    const int number = signals.wait();
+    if (Signals::is_stop(number)) return number;
+    if (number == SIGHUP) {
+      tell_service_manager(manager, "RELOADING=1");
+      reload(current, reread, daemon, log);
+      tell_service_manager(manager, "READY=1");
+    } else {
+      log.info("daemon.signal_ignored", {{"signal", number}});
+    }
+  }
+}
+
 }  // namespace
 
-int serve(const Config& config, std::span<const sink::SinkExtension> extensions) {
-  const StopSignals signals;
+int serve(const Config& config, const RereadConfig& reread,
+          std::span<const sink::SinkExtension> extensions) {
+  const Signals signals;
   raise_file_limit();
   const runtime::SystemClock clock;
   Log log(clock, STDERR_FILENO, config.log.level, config.log.format_for(STDERR_FILENO));
@@ -84,7 +147,8 @@ int serve(const Config& config, std::span<const sink::SinkExtension> extensions)
   const char* const manager = std::getenv("NOTIFY_SOCKET");
   tell_service_manager(manager, "READY=1\nSTATUS=Serving HTTP on " + address);
 
-  const int signal = signals.wait();
+  Config current = config;
+  const int signal = wait_for_stop(signals, current, reread, **daemon, log, manager);
   log.info("daemon.stopping", {{"signal", signal}});
   tell_service_manager(manager, "STOPPING=1");
   signals.end_on_next();

@@ -1,13 +1,20 @@
 // Runs the daemon until it is told to stop. Blocks; gives the exit code of the process.
 #pragma once
 
+#include <expected>
+#include <functional>
 #include <span>
+#include <string>
+#include <vector>
 
-#include "app/config/config.h"
+#include "app/config/load.h"
 #include "sink/extension.h"
 
 namespace penstock::app {
 
-int serve(const Config& config, std::span<const sink::SinkExtension> extensions);
+// `reread` gives the settings as they are now, or what is wrong with them; for SIGHUP.
+using RereadConfig = std::function<std::expected<LoadedConfig, std::vector<std::string>>()>;
+int serve(const Config& config, const RereadConfig& reread,
+          std::span<const sink::SinkExtension> extensions);
 
 }  // namespace penstock::app

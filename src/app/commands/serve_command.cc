@@ -39,7 +39,7 @@ void add_serve(Command root, std::span<const sink::SinkExtension> extensions) {
     const std::optional<LoadedConfig> loaded = options->load(true);
     if (!loaded) return static_cast<int>(kExitUsage);
     log_warnings(*loaded);
-    return serve(loaded->config, extensions);
+    return serve(loaded->config, [options] { return options->try_load(true); }, extensions);
   });
 }
 

@@ -10,6 +10,7 @@
 #include "core/limits/rate.h"
 #include "core/policy/policy_rules.h"
 #include "core/slots/slot_config.h"
+#include "front/http/request_guard.h"
 
 namespace penstock::app {
 namespace {
@@ -106,6 +107,19 @@ const std::array kOwnKeys{
     Key{"http.tls.key-file", path(), "",
         "PEM private key of the certificate.", "",
         [](Config& c, const Value& v) { c.http.tls_key_file = text(v); }},
+
+    Key{"http.allowed-hosts", of(ValueKind::hosts), "",
+        "Further names of this daemon. On routes that no token guards a request must name one of "
+        "these, a loopback name or an address of the daemon as its `Host`; else it is 421.", "",
+        [](Config& c, const Value& v) {
+          c.http.guard.allowed_hosts = *parse_list(text(v), front::is_host);
+        }},
+    Key{"http.allowed-origins", of(ValueKind::origins), "",
+        "Other sites whose pages may change things here; a request that changes something and comes "
+        "from a page of any other site is 403.", "",
+        [](Config& c, const Value& v) {
+          c.http.guard.allowed_origins = *parse_list(text(v), front::is_origin);
+        }},
 
     Key{"resp.listen", listen(), "",
         "Address and port to serve Redis clients on (`CL.THROTTLE`), usually `127.0.0.1:6380`; not "

@@ -356,6 +356,8 @@ std::string take_secret(const Settings& settings, std::string_view path, ReadSec
 }  // namespace
 
 void settle(Config& config, const Settings& settings) {
+  config.http.guard.open_routes_by_any_name =
+      config.auth.open_metrics && !listen_of(config).loopback();
   if (is_set(settings, "store.postgres.url")) {
     if (!is_set(settings, "slots.store")) config.slots.store = StoreChoice::postgres;
     if (!is_set(settings, "throttle.store")) config.throttle.store = StoreChoice::postgres;

@@ -58,6 +58,18 @@ std::optional<std::vector<wire::CidrBlock>> parse_address_blocks(std::string_vie
   return blocks;
 }
 
+std::optional<std::vector<std::string>> parse_list(std::string_view text,
+                                                   bool (*check)(std::string_view) noexcept) {
+  std::vector<std::string> entries;
+  const std::string tidy = tidy_list(text);
+  if (tidy.empty()) return entries;
+  for (const std::string_view entry : split(tidy, ',')) {
+    if (!check(entry)) return std::nullopt;
+    entries.emplace_back(entry);
+  }
+  return entries;
+}
+
 std::optional<std::vector<wire::KeyRule>> parse_key_rules(std::string_view text) {
   std::vector<wire::KeyRule> rules;
   const std::string tidy = tidy_list(text);

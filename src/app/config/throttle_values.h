@@ -1,4 +1,4 @@
-// The settings of throttle that are lists, or have a form of their own. In a variable a list is one
+// Settings that are lists, or have a form of their own. In a variable a list is one
 // text: its entries with commas between them, the parts of a rule with `+`. Pure.
 #pragma once
 
@@ -16,6 +16,10 @@ std::optional<std::vector<wire::CidrBlock>> parse_address_blocks(std::string_vie
 
 // `ip,user+route`: 1 to 16 rules of the words ip, api-key, user and route, none twice in a rule.
 std::optional<std::vector<wire::KeyRule>> parse_key_rules(std::string_view text);
+
+// Entries that all pass `check`; empty text is an empty list. Nothing when one does not pass.
+std::optional<std::vector<std::string>> parse_list(std::string_view text,
+                                                   bool (*check)(std::string_view) noexcept);
 
 // The same without the space that people put around the commas.
 std::string tidy_list(std::string_view text);

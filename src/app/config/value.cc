@@ -14,6 +14,7 @@
 #include "base/ids.h"
 #include "base/iso8601.h"
 #include "core/limits/rate.h"
+#include "front/http/request_guard.h"
 
 namespace penstock::app {
 namespace {
@@ -173,6 +174,11 @@ std::string describe(const ValueType& type) {
     case ValueKind::topics:
       return "a list of 1 to 64 pairs topic=ITEM_TYPE, each topic once, such as "
              "[payments=PAYMENT]";
+    case ValueKind::hosts:
+      return "a list of host names and addresses, each with or without a port, such as "
+             "[penstock.example.com, \"192.0.2.1:8080\"]";
+    case ValueKind::origins:
+      return "a list of origins as browsers send them, such as [\"https://admin.example.com\"]";
   }
   std::unreachable();
 }
@@ -203,6 +209,10 @@ std::string describe_briefly(const ValueType& type) {
       return "list of lists of ip, api-key, user, route";
     case ValueKind::topics:
       return "list of topic=ITEM_TYPE";
+    case ValueKind::hosts:
+      return "list of hosts";
+    case ValueKind::origins:
+      return "list of origins";
     case ValueKind::boolean:
     case ValueKind::choice:
       break;
@@ -259,6 +269,12 @@ Result<Value> parse_value(const ValueType& type, std::string_view text) {
       break;
     case ValueKind::topics:
       if (parse_intake_topics(text)) return tidy_list(text);
+      break;
+    case ValueKind::hosts:
+      if (parse_list(text, front::is_host)) return tidy_list(text);
+      break;
+    case ValueKind::origins:
+      if (parse_list(text, front::is_origin)) return tidy_list(text);
       break;
   }
   return must_be(type, text);

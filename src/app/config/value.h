@@ -28,6 +28,8 @@ enum class ValueKind {
   blocks,      // list of addresses and networks
   rules,       // list of lists of words: what a throttle key is made of
   topics,      // list of topic=ITEM_TYPE
+  hosts,       // list of names and addresses, with or without a port
+  origins,     // list of scheme://host[:port]
 };
 
 // What may stand in a setting. The range is in the unit of the kind (bytes, milliseconds).
@@ -57,7 +59,7 @@ struct ListenAddress {
 
 // Whether a file may write it as a list.
 constexpr bool is_list(ValueKind kind) noexcept {
-  return kind == ValueKind::blocks || kind == ValueKind::rules || kind == ValueKind::topics;
+  return kind >= ValueKind::blocks;  // the lists stand last
 }
 
 // monostate = not set; std::string for choice, path, connection, id and the kinds after listen.

@@ -71,7 +71,7 @@ bool is_known(std::string_view if_none_match, std::string_view etag) {
 
 // Weak, since one tag stands for all codings of the file.
 Response serve(const ConsoleFile& file, const Request& request) {
-  Response response{.content_type = file.content_type};
+  Response response{.content_type = file.content_type, .sets_caching = true};
   std::string& lines = response.header_lines;
   lines = kSecurityLines;
   lines += "ETag: W/";
@@ -103,7 +103,8 @@ Response serve(const ConsoleFile& file, const Request& request) {
 Response not_built() {
   return {.body = std::string(kNotBuilt),
           .content_type = "text/html; charset=utf-8",
-          .header_lines = std::string(kSecurityLines) + "Cache-Control: no-store\r\n"};
+          .header_lines = std::string(kSecurityLines) + "Cache-Control: no-store\r\n",
+          .sets_caching = true};
 }
 
 void add_route(std::vector<Route>& routes, std::string_view pattern, Handler handler) {

@@ -86,6 +86,9 @@ void enqueue_batch(const DispatchRoutes& context, const Request& request, Reply&
   Exchange exchange(request, std::move(reply), context.clock);
   const auto type = read_type(request, exchange);
   if (!type) return;
+  if (const Result<void> may = context.dispatch.may_take(*type); !may) {
+    return exchange.fail(may.error());
+  }
   const auto format = batch_format_of(request, exchange);
   if (!format) return;
   Result<BatchCalls<core::ItemCall>> batch =

@@ -41,6 +41,7 @@ constexpr Reason kReasons[] = {
     {414, "URI Too Long"},
     {415, "Unsupported Media Type"},
     {417, "Expectation Failed"},
+    {421, "Misdirected Request"},
     {422, "Unprocessable Content"},
     {425, "Too Early"},
     {429, "Too Many Requests"},
@@ -89,6 +90,8 @@ int status_of(ErrorKind kind) noexcept {
       return 404;
     case ErrorKind::conflict:
       return 409;
+    case ErrorKind::forbidden:
+      return 403;
     case ErrorKind::limited:
       return 429;
     case ErrorKind::exhausted:

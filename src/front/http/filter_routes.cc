@@ -86,10 +86,15 @@ void add_filter_routes(std::vector<Route>& routes, service::ThrottleService& thr
   const auto shared = std::make_shared<const wire::FilterRules>(std::move(rules));
   for (const Method method : {Method::get, Method::head, Method::post, Method::put, Method::patch,
                               Method::del, Method::options}) {
-    routes.push_back({method, kPath, Access::api, BodyLimit::none,
+    routes.push_back({method,
+                      kPath,
+                      Access::api,
+                      BodyLimit::none,
                       [&throttle, shared, &clock](const Request& request, Reply&& reply) {
                         filter(throttle, *shared, clock, request, std::move(reply));
-                      }});
+                      },
+                      {},      // no scope
+                      true});  // speaks for the clients of a proxy
   }
 }
 

@@ -67,6 +67,8 @@ std::string_view GatewaySentences::of(ErrorKind kind) const noexcept {
       return not_found;
     case ErrorKind::conflict:
       return "Idempotency Key Conflict";
+    case ErrorKind::forbidden:
+      return "Forbidden";
     case ErrorKind::limited:
       return "Rate Limit Exceeded";
     case ErrorKind::unavailable:

@@ -221,6 +221,26 @@ void get_message(const GatewayRoutes& context, const Request& request, Reply&& r
       });
 }
 
+using MessageMove = void (GatewayService::*)(ItemId, std::string,
+                                             GatewayService::Done<service::MessageView>);
+
+template <MessageMove move>
+void move_message(const GatewayRoutes& context, const Request& request, Reply&& reply) {
+  Conversation talk(context, request, std::move(reply));
+  talk.looks_for(kMessageNotFound);
+  Result<ItemId> id = ItemId::parse("messageId", request.params.at(0));
+  if (!id) return talk.fail(id.error());
+  (context.gateway.*move)(std::move(*id), request.request_id,
+                          [talk = std::move(talk)](Result<service::MessageView> view) mutable {
+                            // The seed's sentence for a conflict speaks of idempotency keys.
+                            if (!view && view.error().kind == ErrorKind::conflict) {
+                              return talk.exchange().fail(view.error());
+                            }
+                            if (!view) return talk.fail(view.error());
+                            talk.send(200, encode_message(*view));
+                          });
+}
+
 // The value of a query parameter, or none; `parse` makes a Result of its text.
 template <class Parse>
 auto query_value(const Request& request, std::string_view name, Parse parse)
@@ -407,6 +427,10 @@ void add_gateway_routes(std::vector<Route>& routes, GatewayService& gateway,
   add(Method::post, "/api/send", Access::api, BodyLimit::single, send_one);
   add(Method::post, "/api/send/batch", Access::api, BodyLimit::batch, send_batch);
   add(Method::get, "/api/messages/{messageId}", Access::api, BodyLimit::none, get_message);
+  add(Method::post, "/api/messages/{messageId}/cancel", Access::api, BodyLimit::none,
+      move_message<&GatewayService::cancel_message>);
+  add(Method::post, "/api/messages/{messageId}/redrive", Access::api, BodyLimit::none,
+      move_message<&GatewayService::redrive_message>);
   add(Method::get, "/api/analytics/usage", Access::api, BodyLimit::none, get_usage);
   add(Method::get, "/api/analytics/export", Access::api, BodyLimit::none, get_export);
   add(Method::get, "/api/analytics/attempts", Access::api, BodyLimit::none, get_attempts);

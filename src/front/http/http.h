@@ -34,6 +34,8 @@ struct Request {
   std::string_view body;
   std::string_view peer_address;  // of the socket, without port
   std::string request_id;
+  // Whose token opened the route: "admin", "api" or "anonymous". Only of a route with a scope.
+  std::string_view who;
 
   // First header of that name (any case); empty when absent.
   std::string_view header(std::string_view name) const noexcept;
@@ -53,6 +55,9 @@ struct Response {
   // Set: the answer has no end. After `body` come the events that are published from then on, those
   // numbered above this one, until either side leaves (front/http/stream.h).
   std::optional<std::uint64_t> stream_after;
+  // The route sends its own `Cache-Control` and `X-Content-Type-Options`. Otherwise the server adds
+  // `no-store` and `nosniff`: an answer is data of this moment for this caller.
+  bool sets_caching = false;
 };
 
 // Answers the request; called exactly once, on any thread, at once or later.
@@ -87,6 +92,12 @@ struct Route {
   Access access = Access::api;
   BodyLimit body = BodyLimit::none;
   Handler handler;
+  // What a token must be for, beyond `access`. The admin token has every scope, the api token none;
+  // a token of either kind being set guards the route.
+  std::string_view scope = {};
+  // A proxy asks here about somebody else's request and repeats its headers: they say nothing about
+  // who calls us.
+  bool speaks_for_others = false;
 };
 
 }  // namespace penstock::front

@@ -42,7 +42,8 @@ class Exchange {
   const Clock* clock_;
 };
 
-// A body without Content-Type is taken as JSON; parameters such as charset are ignored. Both answer
+// The server refuses a body without Content-Type; no body is broken JSON here. Parameters such as
+// charset are ignored. Both answer
 // the exchange themselves (415, or 400 for broken JSON) and give nothing when they cannot go on.
 // The document views the request's body, so decode before the handler returns.
 std::optional<wire::JsonDocument> read_json(const Request& request, Exchange& exchange);

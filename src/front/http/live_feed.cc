@@ -197,7 +197,7 @@ std::string LiveFeed::encode(const Sample& sample, const std::vector<Type>& type
 
 Response LiveFeed::open() const {
   Response response{.content_type = "text/event-stream; charset=utf-8"};
-  response.header_lines = "Cache-Control: no-store\r\nX-Accel-Buffering: no\r\n";
+  response.header_lines = "X-Accel-Buffering: no\r\n";
   std::string& out = response.body;
   out = "retry: 2000\nevent: history\ndata: {\"columns\":[";
   for (std::size_t i = 0; i < kColumns.size(); ++i) {

@@ -142,7 +142,20 @@ void release_payment(const PaymentRoutes& context, const Request& request, Reply
   auto id = read_payment_id(request, exchange);
   if (!id) return;
   std::string request_id = exchange.request_id();
-  context.payments.release(std::move(*id), std::move(request_id),
+  context.payments.release(std::move(*id), std::string(request.who), std::move(request_id),
+                           send_payment(std::move(exchange)));
+}
+
+using PaymentMove = void (PaymentService::*)(PaymentId, std::string,
+                                             PaymentService::Done<service::PaymentView>);
+
+template <PaymentMove move>
+void move_payment(const PaymentRoutes& context, const Request& request, Reply&& reply) {
+  Exchange exchange(request, std::move(reply), context.clock);
+  auto id = read_payment_id(request, exchange);
+  if (!id) return;
+  std::string request_id = exchange.request_id();
+  (context.payments.*move)(std::move(*id), std::move(request_id),
                            send_payment(std::move(exchange)));
 }
 
@@ -155,7 +168,7 @@ void report_status(const PaymentRoutes& context, const Request& request, Reply&&
   const Result<core::PaymentStatus> status = wire::decode_status_report(document->root());
   if (!status) return exchange.fail(status.error());
   std::string request_id = exchange.request_id();
-  context.payments.report(std::move(*id), *status, std::move(request_id),
+  context.payments.report(std::move(*id), *status, std::string(request.who), std::move(request_id),
                           send_payment(std::move(exchange)));
 }
 
@@ -225,21 +238,26 @@ void put_rules(const PaymentRoutes& context, const Request& request, Reply&& rep
 void add_payment_routes(std::vector<Route>& routes, PaymentService& payments,
                         std::size_t metadata_bytes_max, const Clock& clock) {
   const auto add = [&](Method method, std::string_view pattern, Access access, BodyLimit body,
-                       auto* handler) {
+                       auto* handler, std::string_view scope = {}) {
     routes.push_back({method, pattern, access, body,
                       [handler, context = PaymentRoutes{payments, metadata_bytes_max, clock}](
                           const Request& request, Reply&& reply) {
                         handler(context, request, std::move(reply));
-                      }});
+                      },
+                      scope});
   };
   add(Method::post, kPayments, Access::api, BodyLimit::item, take_one);
   add(Method::get, kPayments, Access::api, BodyLimit::none, list_payments);
   add(Method::post, "/api/v1/payments/batch", Access::api, BodyLimit::batch, take_batch);
   add(Method::get, "/api/v1/payments/{paymentId}", Access::api, BodyLimit::none, get_payment);
-  add(Method::post, "/api/v1/payments/{paymentId}/release", Access::api, BodyLimit::none,
-      release_payment);
-  add(Method::post, "/api/v1/payments/{paymentId}/status", Access::api, BodyLimit::single,
-      report_status);
+  add(Method::post, "/api/v1/payments/{paymentId}/release", Access::admin, BodyLimit::none,
+      release_payment, "payments:release");
+  add(Method::post, "/api/v1/payments/{paymentId}/status", Access::admin, BodyLimit::single,
+      report_status, "payments:report");
+  add(Method::post, "/api/v1/payments/{paymentId}/cancel", Access::api, BodyLimit::none,
+      move_payment<&PaymentService::cancel>);
+  add(Method::post, "/api/v1/payments/{paymentId}/redrive", Access::api, BodyLimit::none,
+      move_payment<&PaymentService::redrive>);
   add(Method::get, "/admin/payments/rules", Access::admin, BodyLimit::none, get_rules);
   add(Method::put, "/admin/payments/rules", Access::admin, BodyLimit::single, put_rules);
 }

@@ -12,6 +12,9 @@
 namespace penstock::front {
 namespace {
 
+constexpr std::string_view kApiLines =
+    "X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n";
+
 void append_number(std::string& out, std::size_t number) {
   char digits[20];
   const auto end = std::to_chars(std::begin(digits), std::end(digits), number).ptr;
@@ -87,6 +90,7 @@ void append_response(std::string& out, const Response& response, const ResponseL
     out += "\r\n";
   }
   out += response.header_lines;
+  if (!response.sets_caching) out += kApiLines;
   if (!line.keep_alive) {
     out += "Connection: close\r\n";
   } else if (!line.http11) {

@@ -9,6 +9,8 @@
 namespace penstock::front {
 namespace {
 
+const std::string kNotKept = "X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n";
+
 std::string write(const Response& response, ResponseLine line = {}) {
   line.date_line = "Date: D\r\n";
   line.request_id = "id";
@@ -20,21 +22,25 @@ std::string write(const Response& response, ResponseLine line = {}) {
 TEST(ResponseWriter, writes_head_and_body) {
   EXPECT_EQ(write({.status = 200, .body = "{}"}),
             "HTTP/1.1 200 OK\r\nDate: D\r\nContent-Type: application/json\r\nContent-Length: 2\r\n"
-            "X-Request-Id: id\r\n\r\n{}");
+            "X-Request-Id: id\r\n" +
+                kNotKept + "\r\n{}");
   EXPECT_EQ(write({.status = 404, .body = "x", .content_type = "text/plain"}),
             "HTTP/1.1 404 Not Found\r\nDate: D\r\nContent-Type: text/plain\r\nContent-Length: 1\r\n"
-            "X-Request-Id: id\r\n\r\nx");
+            "X-Request-Id: id\r\n" +
+                kNotKept + "\r\nx");
   EXPECT_EQ(write({.status = 200, .content_type = "application/x-ndjson"}),
             "HTTP/1.1 200 OK\r\nDate: D\r\nContent-Type: application/x-ndjson\r\n"
-            "Content-Length: 0\r\nX-Request-Id: id\r\n\r\n")
+            "Content-Length: 0\r\nX-Request-Id: id\r\n" +
+                kNotKept + "\r\n")
       << "no lines are an answer, too";
 }
 
 TEST(ResponseWriter, no_content_has_no_length) {
   EXPECT_EQ(write({.status = 204, .body = "ignored"}),
-            "HTTP/1.1 204 No Content\r\nDate: D\r\nX-Request-Id: id\r\n\r\n");
+            "HTTP/1.1 204 No Content\r\nDate: D\r\nX-Request-Id: id\r\n" + kNotKept + "\r\n");
   EXPECT_EQ(write({.status = 200}),
-            "HTTP/1.1 200 OK\r\nDate: D\r\nContent-Length: 0\r\nX-Request-Id: id\r\n\r\n");
+            "HTTP/1.1 200 OK\r\nDate: D\r\nContent-Length: 0\r\nX-Request-Id: id\r\n" + kNotKept +
+                "\r\n");
 }
 
 TEST(ResponseWriter, head_has_the_length_but_not_the_body) {
@@ -96,7 +102,15 @@ TEST(ResponseWriter, writes_whole_header_lines_as_they_are) {
   std::string out;
   append_response(out, {.status = 204, .headers = {{"A", "1"}}, .header_lines = "B: 2\r\nC: 3\r\n"},
                   {.date_line = "Date: now\r\n", .request_id = "r"});
-  EXPECT_NE(out.find("A: 1\r\nB: 2\r\nC: 3\r\n\r\n"), std::string::npos) << out;
+  EXPECT_NE(out.find("A: 1\r\nB: 2\r\nC: 3\r\n"), std::string::npos) << out;
+}
+
+TEST(ResponseWriter, leaves_caching_to_those_who_see_to_it) {
+  std::string out;
+  append_response(out, {.header_lines = "Cache-Control: no-cache\r\n", .sets_caching = true},
+                  {.date_line = "", .request_id = "r"});
+  EXPECT_EQ(out.find("no-store"), std::string::npos) << out;
+  EXPECT_EQ(out.find("nosniff"), std::string::npos) << out;
 }
 
 }  // namespace

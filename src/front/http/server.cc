@@ -49,7 +49,7 @@ class BeastServer final : public HttpServer {
     if (!options.tls_certificate_file.empty()) {
       auto tls = TlsContext::load(options.tls_certificate_file, options.tls_key_file);
       if (!tls) return std::unexpected(std::move(tls.error()));
-      state_.tls = std::move(*tls);
+      state_.tls.publish(std::make_shared<const TlsContext>(std::move(*tls)));
     }
     if (auto opened = listener_->open(options.address, options.port); !opened) return opened;
     listener_->start();
@@ -58,6 +58,21 @@ class BeastServer final : public HttpServer {
   }
 
   std::uint16_t port() const noexcept override { return listener_->port(); }
+
+  Result<void> renew(const HttpOptions& options) override {
+    if (auto checked = check(options); !checked) return checked;
+    const bool is_tls = state_.tls.pin() != nullptr;
+    if (is_tls == options.tls_certificate_file.empty()) {
+      return fail(ErrorKind::invalid, "a running daemon cannot begin or end to serve TLS");
+    }
+    if (is_tls) {
+      auto tls = TlsContext::load(options.tls_certificate_file, options.tls_key_file);
+      if (!tls) return std::unexpected(std::move(tls.error()));
+      state_.tls.publish(std::make_shared<const TlsContext>(std::move(*tls)));
+    }
+    state_.gate.publish(std::make_shared<const TokenGate>(options.tokens));
+    return {};
+  }
 
   void publish(const SharedEvent& event) override {
     // One that slips by while the first viewer comes is a second less on its lines, no more.

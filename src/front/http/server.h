@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "front/http/http.h"
+#include "front/http/request_guard.h"
 #include "front/http/stream.h"
 #include "front/http/tokens.h"
 #include "runtime/metrics.h"
@@ -54,6 +55,7 @@ struct HttpOptions {
   std::size_t threads = 0;  // 0 = one per core
   HttpLimits limits;
   HttpTokens tokens;
+  GuardRules guard;
   std::string tls_certificate_file;  // PEM chain; empty = plain HTTP
   std::string tls_key_file;
 };
@@ -68,6 +70,9 @@ class HttpServer {
   virtual ~HttpServer() = default;
 
   virtual std::uint16_t port() const noexcept = 0;
+  // Takes the tokens of `options` and reads its certificate and key anew. Requests and connections
+  // that come later meet these; on an error nothing changes. On any thread.
+  virtual Result<void> renew(const HttpOptions& options) = 0;
   // Sends an event to all that view the stream. On any thread; returns at once. Numbers grow.
   virtual void publish(const SharedEvent& event) = 0;
   // Stops accepting, lets requests in flight finish within limits.shutdown_timeout, then closes.

@@ -69,8 +69,9 @@ TEST(HttpLimits, declared_body_is_refused_before_it_is_read) {
   EXPECT_EQ(client.ask(post("/batch", std::string(5'000, 'x')))->status, 200);
   EXPECT_EQ(client.ask(post("/batch", std::string(5'001, 'x')))->status, 413);
   auto announced = server.connect();
-  const auto response =
-      announced.ask("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999999\r\n\r\n");
+  const auto response = announced.ask(
+      "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: "
+      "99999999999\r\n\r\n");
   ASSERT_TRUE(response);
   EXPECT_EQ(response->status, 413);
   EXPECT_THAT(response->body, HasSubstr(R"("error":"Content Too Large")"));
@@ -92,7 +93,9 @@ TEST(HttpLimits, chunked_body_is_refused_when_it_passes) {
   limits.body_bytes = 1'000;
   TestServer server(limits);
   auto client = server.connect();
-  ASSERT_TRUE(client.send("POST /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"));
+  ASSERT_TRUE(
+      client.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+                  "application/json\r\nTransfer-Encoding: chunked\r\n\r\n"));
   const std::string chunk = "1f4\r\n" + std::string(500, 'x') + "\r\n";
   for (int i = 0; i < 1'000; ++i) ASSERT_TRUE(client.send(chunk));
   const auto response = client.receive();
@@ -105,7 +108,9 @@ TEST(HttpLimits, draining_is_bounded_in_bytes) {
   limits.drain_bytes = 100'000;
   TestServer server(limits);
   auto client = server.connect();
-  ASSERT_TRUE(client.send("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999999\r\n\r\n"));
+  ASSERT_TRUE(
+      client.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+                  "application/json\r\nContent-Length: 99999999999\r\n\r\n"));
   const std::string block(64 * 1024, 'x');
   bool open = true;
   for (int i = 0; i < 10'000 && open; ++i) open = client.send(block);
@@ -117,9 +122,11 @@ TEST(HttpLimits, draining_is_bounded_in_time) {
   limits.drain_timeout = Millis{50};
   TestServer server(limits);
   auto client = server.connect();
-  EXPECT_EQ(
-      client.ask("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999999\r\n\r\n")->status,
-      413);
+  EXPECT_EQ(client
+                .ask("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+                     "application/json\r\nContent-Length: 99999999999\r\n\r\n")
+                ->status,
+            413);
   // Though this end stays open.
   EXPECT_TRUE(server.waits_for_metric("penstock_http_connections 0\n"));
 }
@@ -127,7 +134,7 @@ TEST(HttpLimits, draining_is_bounded_in_time) {
 TEST(HttpLimits, slow_header_is_408) {
   TestServer server(quick());
   auto client = server.connect();
-  const auto response = client.ask("GET /live HTTP/1.1\r\nHost: h\r\n");
+  const auto response = client.ask("GET /live HTTP/1.1\r\nHost: localhost\r\n");
   ASSERT_TRUE(response);
   EXPECT_EQ(response->status, 408);
   EXPECT_THAT(response->body, HasSubstr(R"("error":"Request Timeout")"));
@@ -155,15 +162,16 @@ TEST(HttpLimits, header_time_starts_with_each_request) {
   for (int i = 0; i < 4; ++i) {
     ASSERT_TRUE(client.send("GET /live HTTP/1.1\r\n"));
     ASSERT_FALSE(client.hears_within(Millis{300}));
-    ASSERT_EQ(client.ask("Host: h\r\n\r\n")->status, 200);
+    ASSERT_EQ(client.ask("Host: localhost\r\n\r\n")->status, 200);
   }
 }
 
 TEST(HttpLimits, slow_body_is_408) {
   TestServer server(quick());
   auto client = server.connect();
-  const auto response =
-      client.ask("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 100\r\n\r\nstart");
+  const auto response = client.ask(
+      "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: "
+      "100\r\n\r\nstart");
   ASSERT_TRUE(response);
   EXPECT_EQ(response->status, 408);
   EXPECT_THAT(response->body, HasSubstr("too slowly"));
@@ -172,7 +180,9 @@ TEST(HttpLimits, slow_body_is_408) {
 TEST(HttpLimits, trickled_body_is_408_all_the_same) {
   TestServer server(quick());  // 1,024 bytes a second, and about 100 come
   auto client = server.connect();
-  ASSERT_TRUE(client.send("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\n"));
+  ASSERT_TRUE(
+      client.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+                  "application/json\r\nContent-Length: 1000\r\n\r\n"));
   while (!client.hears_within(Millis{10}) && client.send("x")) {
   }
   const auto response = client.receive();
@@ -186,7 +196,9 @@ TEST(HttpLimits, body_that_stops_is_408_however_fast_it_began) {
   TestServer server(limits);
   auto client = server.connect();
   const auto response = client.ask(
-      "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 10000\r\n\r\n" + std::string(8'000, 'x'));
+      "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: "
+      "10000\r\n\r\n" +
+      std::string(8'000, 'x'));
   ASSERT_TRUE(response);
   EXPECT_EQ(response->status, 408);
 }
@@ -197,7 +209,9 @@ TEST(HttpLimits, body_that_keeps_the_rate_may_take_its_time) {
   limits.body_bytes_per_second = 100;
   TestServer server(limits);
   auto client = server.connect();
-  ASSERT_TRUE(client.send("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 1500\r\n\r\n"));
+  ASSERT_TRUE(
+      client.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+                  "application/json\r\nContent-Length: 1500\r\n\r\n"));
   // Half as long again as the grace, at ten times the rate.
   for (int i = 0; i < 15; ++i) {
     ASSERT_FALSE(client.hears_within(Millis{100}));
@@ -261,7 +275,9 @@ TEST(HttpLimits, unfinished_requests_share_one_store_of_memory) {
   limits.item_body_bytes = 100'000;
   limits.buffered_bytes = 0;  // so four times that
   TestServer server(limits);
-  const std::string head = "POST /batch HTTP/1.1\r\nHost: h\r\nContent-Length: 500000\r\n\r\n";
+  const std::string head =
+      "POST /batch HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+      "application/json\r\nContent-Length: 500000\r\n\r\n";
   std::vector<TestClient> clients;
   std::vector<pollfd> sockets;
   for (int i = 0; i < 8; ++i) {

@@ -5,18 +5,20 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "base/log.h"
 #include "base/time.h"
 #include "front/http/http_metrics.h"
+#include "front/http/request_guard.h"
 #include "front/http/request_head.h"
 #include "front/http/router.h"
 #include "front/http/server.h"
 #include "front/http/tls.h"
 #include "front/http/tokens.h"
+#include "runtime/snapshot.h"
 
 namespace penstock::front {
 
@@ -26,7 +28,8 @@ struct ServerState {
       : limits(with_room_for_one(options.limits)),
         head_limits{options.limits.request_line_bytes, options.limits.header_bytes},
         router(std::move(routes)),
-        gate(options.tokens),
+        gate(std::make_shared<const TokenGate>(options.tokens)),
+        guard(options.address, !options.tls_certificate_file.empty(), options.guard),
         clock(system_clock),
         log(server_log),
         metrics(registry),
@@ -42,12 +45,13 @@ struct ServerState {
   const HttpLimits limits;
   const HeadLimits head_limits;
   const Router router;
-  const TokenGate gate;
+  runtime::Snapshot<TokenGate> gate;
+  const RequestGuard guard;
   const Clock& clock;
   Log& log;
   HttpMetrics metrics;
   const std::uint64_t request_id_seed;
-  std::optional<TlsContext> tls;  // set before the threads start
+  runtime::Snapshot<TlsContext> tls{nullptr};  // null = plain; set before the threads start
 
   std::atomic<std::size_t> connections{0};     // open, refused ones not counted
   std::atomic<std::size_t> refusals{0};        // refused ones still being told so

@@ -99,7 +99,8 @@ TEST(HttpServer, reads_bodies_that_come_in_pieces) {
   ASSERT_TRUE(response);
   EXPECT_EQ(response->body, body);
   const auto chunked = client.ask(
-      "POST /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: "
+      "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+      "application/json\r\nTransfer-Encoding: "
       "chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n");
   ASSERT_TRUE(chunked);
   EXPECT_EQ(chunked->body, "hello");
@@ -122,7 +123,7 @@ TEST(HttpServer, writes_answers_larger_than_the_socket_takes) {
 TEST(HttpServer, head_is_get_without_the_body) {
   TestServer server;
   auto client = server.connect();
-  ASSERT_TRUE(client.send("HEAD /live HTTP/1.1\r\nHost: h\r\n\r\n"));
+  ASSERT_TRUE(client.send("HEAD /live HTTP/1.1\r\nHost: localhost\r\n\r\n"));
   const auto response = client.receive(/*head_only=*/true);
   ASSERT_TRUE(response);
   EXPECT_EQ(response->status, 200);
@@ -163,12 +164,13 @@ TEST(HttpServer, wrong_method_names_the_right_ones) {
   EXPECT_EQ(response->status, 405);
   EXPECT_EQ(response->header("allow"), "GET, HEAD");
   for (const char* method : {"TRACE", "OPTIONS", "BREW"}) {
-    const auto other = client.ask(std::string(method) + " /live HTTP/1.1\r\nHost: h\r\n\r\n");
+    const auto other =
+        client.ask(std::string(method) + " /live HTTP/1.1\r\nHost: localhost\r\n\r\n");
     ASSERT_TRUE(other) << method;
     EXPECT_EQ(other->status, 405) << method;
   }
-  EXPECT_EQ(client.ask("OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n")->status, 400);
-  EXPECT_EQ(server.connect().ask("CONNECT h:443 HTTP/1.1\r\nHost: h\r\n\r\n")->status, 400);
+  EXPECT_EQ(client.ask("OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n")->status, 400);
+  EXPECT_EQ(server.connect().ask("CONNECT h:443 HTTP/1.1\r\nHost: localhost\r\n\r\n")->status, 400);
 }
 
 TEST(HttpServer, closes_when_asked) {
@@ -206,8 +208,10 @@ TEST(HttpServer, takes_absolute_targets) {
 TEST(HttpServer, drops_small_bodies_that_nobody_asked_for) {
   TestServer server;
   auto client = server.connect();
-  ASSERT_TRUE(client.send("GET /live HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\n{}" +
-                          post("/nowhere", "GET /item/x HTTP/1.1\r\n\r\n") + get("/item/next")));
+  ASSERT_TRUE(
+      client.send("GET /live HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+                  "application/json\r\nContent-Length: 2\r\n\r\n{}" +
+                  post("/nowhere", "GET /item/x HTTP/1.1\r\n\r\n") + get("/item/next")));
   EXPECT_EQ(client.receive()->body, "up");
   EXPECT_EQ(client.receive()->status, 404);
   EXPECT_EQ(client.receive()->body, "next");
@@ -217,10 +221,12 @@ TEST(HttpServer, malformed_requests_get_400_and_the_end) {
   TestServer server;
   for (const std::string_view bytes :
        {"GARBAGE\r\n\r\n", "GET /live HTTP/1.1\r\n\r\n", "\x16\x03\x01",
-        "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n"
-        "0\r\n\r\nGET /live HTTP/1.1\r\nHost: h\r\n\r\n",
-        "POST /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-        "GET /item/%4 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"}) {
+        "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+        "application/json\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n"
+        "0\r\n\r\nGET /live HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+        "application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        "GET /item/%4 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"}) {
     auto client = server.connect();
     const auto response = client.ask(bytes);
     ASSERT_TRUE(response) << bytes;
@@ -236,7 +242,8 @@ TEST(HttpServer, nods_to_clients_that_wait_before_sending_a_body) {
   TestServer server;
   auto client = server.connect();
   const std::string head =
-      "POST /echo HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n";
+      "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nExpect: "
+      "100-continue\r\nContent-Length: 5\r\n\r\n";
   EXPECT_EQ(client.ask(head)->status, 100);
   EXPECT_EQ(client.ask("hello")->body, "hello");
   // Who has sent the body already needs no nod.
@@ -248,7 +255,8 @@ TEST(HttpServer, answers_at_once_when_an_expected_body_is_not_wanted) {
   const auto answer = [&](std::string_view path, std::size_t length) {
     auto client = server.connect();
     const auto response = client.ask("POST " + std::string(path) +
-                                     " HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n" +
+                                     " HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+                                     "application/json\r\nExpect: 100-continue\r\n" +
                                      "Content-Length: " + std::to_string(length) + "\r\n\r\n");
     EXPECT_TRUE(response);
     client.finish_writing();
@@ -272,7 +280,10 @@ TEST(HttpServer, asks_for_tokens_before_reading_the_body) {
   EXPECT_EQ(client.ask(get("/item/1", "Authorization: Bearer low\r\n"))->status, 200);
   EXPECT_EQ(client.ask(get("/live"))->status, 200);
   auto hasty = server.connect();
-  EXPECT_EQ(hasty.ask("POST /admin HTTP/1.1\r\nHost: h\r\nContent-Length: 900000\r\n\r\n")->status,
+  EXPECT_EQ(hasty
+                .ask("POST /admin HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+                     "application/json\r\nContent-Length: 900000\r\n\r\n")
+                ->status,
             401);
 }
 

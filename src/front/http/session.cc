@@ -27,7 +27,11 @@ Session::Session(Loop& loop, AcceptedSocket&& socket)
   // The protocol is only remembered; both families behave alike from here on.
   IoError error;
   socket_.assign(boost::asio::ip::tcp::v4(), socket.fd, error);
-  if (error) ::close(socket.fd);
+  if (error) {
+    ::close(socket.fd);
+  } else if (loop.state().guard.needs_local_address()) {
+    local_address_ = socket_.local_endpoint(error).address().to_string();
+  }
 }
 
 Session::~Session() { PENSTOCK_CHECK(charged_bytes_ == 0); }
@@ -36,11 +40,11 @@ void Session::start() {
   if (!socket_.is_open()) return close();
   const HttpLimits& limits = loop_.state().limits;
   if (refused_) {
-    if (loop_.state().tls) return close();  // no handshake for a connection we do not want
+    if (loop_.state().tls.pin()) return close();  // no handshake for a connection we do not want
     return refuse_and_close(503, "too many connections");
   }
-  if (loop_.state().tls) {
-    SslSession session = loop_.state().tls->accept_on(socket_.native_handle());
+  if (const auto tls = loop_.state().tls.pin()) {
+    SslSession session = tls->accept_on(socket_.native_handle());
     if (!session) return close();
     transport_.secure(std::move(session));
     phase_ = Phase::handshake;

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -85,6 +86,7 @@ class Session {
   void serve();
   void admit();
   const Route* find_route();
+  std::optional<Refusal> judge(const Route& route, const TokenGate& gate) const;
   void admit_body(const Route& route);
   bool handle();
   void answer(Answer&& answer);
@@ -100,6 +102,7 @@ class Session {
   Transport transport_;
   RequestReader reader_;
   std::string peer_address_;
+  std::string local_address_;  // empty unless it matters
 
   Phase phase_ = Phase::idle;
   bool waiting_ = false;    // the event loop will call on_ready

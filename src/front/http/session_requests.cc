@@ -61,10 +61,33 @@ void Session::admit() {
   choose_request_id(request.header("x-request-id"));
   route_ = find_route();
   if (!route_) return;
-  if (!loop_.state().gate.opens(route_->access, request.header("authorization"))) {
-    return refuse(401, "a valid bearer token is needed", {"WWW-Authenticate", "Bearer"});
+  const TokenGate& gate = loop_.state().gate.current();
+  const std::string_view scope = route_->scope;
+  if (!scope.empty()) request.who = gate.name_of(request.header("authorization"));
+  if (const auto refusal = judge(*route_, gate)) {
+    return refuse(refusal->status, refusal->message,
+                  refusal->status == 401 ? Header{"WWW-Authenticate", "Bearer"} : Header{});
+  }
+  if (!scope.empty() && !gate.has_scope(request.who)) {
+    return refuse(403, fmt::format("this token lacks the scope {}; the admin token has it", scope));
   }
   admit_body(*route_);
+}
+
+std::optional<Refusal> Session::judge(const Route& route, const TokenGate& gate) const {
+  const ServerState& state = loop_.state();
+  const Request& request = loop_.request;
+  // With a scope, a token that is not enough is still a token: admit() answers 403, not 401.
+  const bool scoped = !route.scope.empty();
+  const bool guarded = scoped ? !gate.has_scope("anonymous") : gate.guards(route.access);
+  const bool opened = scoped ? !guarded || request.who != "anonymous"
+                             : gate.opens(route.access, request.header("authorization"));
+  return state.guard.judge(request, {.access = route.access,
+                                     .speaks_for_others = route.speaks_for_others,
+                                     .guarded = guarded,
+                                     .opened = opened,
+                                     .has_body = framing_.has_body(),
+                                     .local_address = local_address_});
 }
 
 // The route of the request, its parameters filled in. Null: the request was refused.

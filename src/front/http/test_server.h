@@ -142,14 +142,15 @@ class TestClient {
 };
 
 inline std::string get(std::string_view target, std::string_view headers = {}) {
-  return "GET " + std::string(target) + " HTTP/1.1\r\nHost: h\r\n" + std::string(headers) + "\r\n";
+  return "GET " + std::string(target) + " HTTP/1.1\r\nHost: localhost\r\n" + std::string(headers) +
+         "\r\n";
 }
 
 inline std::string post(std::string_view target, std::string_view body,
                         std::string_view headers = {}) {
   return "POST " + std::string(target) +
-         " HTTP/1.1\r\nHost: h\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" +
-         std::string(headers) + "\r\n" + std::string(body);
+         " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: " +
+         std::to_string(body.size()) + "\r\n" + std::string(headers) + "\r\n" + std::string(body);
 }
 
 // Routes every test can use: /live answers "up", /echo and /batch give the body back, /item/{id}

@@ -39,17 +39,33 @@ TokenGate::TokenGate(const HttpTokens& tokens) noexcept
       api_(tokens.api),
       open_routes_need_token_(tokens.open_routes_need_token) {}
 
+bool TokenGate::guards(Access access) const noexcept {
+  switch (access) {
+    case Access::everyone:
+    case Access::admin:
+      return admin_.size != 0;
+    case Access::open:
+      return open_routes_need_token_;
+    case Access::api:
+      break;
+  }
+  return api_.size != 0;
+}
+
 bool TokenGate::opens(Access access, std::string_view authorization) const noexcept {
-  // Access::everyone is none of these.
-  const bool guarded = (access == Access::open && open_routes_need_token_) ||
-                       (access == Access::api && api_.size != 0) ||
-                       (access == Access::admin && admin_.size != 0);
-  if (!guarded) return true;
+  if (access == Access::everyone || !guards(access)) return true;
   const std::string_view token = bearer_token(authorization);
   // Both are compared whatever the first one gave.
   const bool is_admin = admin_.matches(token);
   const bool is_api = api_.matches(token);
   return is_admin || (is_api && access != Access::admin);
+}
+
+std::string_view TokenGate::name_of(std::string_view authorization) const noexcept {
+  const std::string_view token = bearer_token(authorization);
+  const bool is_admin = admin_.matches(token);
+  const bool is_api = api_.matches(token);
+  return is_admin ? "admin" : is_api ? "api" : "anonymous";
 }
 
 }  // namespace penstock::front

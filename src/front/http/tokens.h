@@ -21,9 +21,20 @@ class TokenGate {
  public:
   explicit TokenGate(const HttpTokens& tokens) noexcept;
 
+  // Whether the routes of that access need a token at all. What everyone may see holds no data, and
+  // counts as guarded where the data is.
+  bool guards(Access access) const noexcept;
+
   // `authorization` is the header's value, empty when absent. Takes the same time for every token
   // of one length, whether and where it differs from ours.
   bool opens(Access access, std::string_view authorization) const noexcept;
+
+  // Whose token it is: "admin", "api" or "anonymous".
+  std::string_view name_of(std::string_view authorization) const noexcept;
+  // Whether a route that needs a scope is open to that name.
+  bool has_scope(std::string_view name) const noexcept {
+    return name == "admin" || (admin_.size == 0 && api_.size == 0);
+  }
 
  private:
   // Zero-padded, so that comparing says nothing about the length either.

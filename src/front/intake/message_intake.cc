@@ -90,7 +90,7 @@ kafka::Handler message_intake(service::DispatchService& dispatch, service::Gatew
       return item_of(message, now);
     };
     const auto take = [&](std::vector<core::ItemCall>&& calls, auto&& done) {
-      dispatch.enqueue(std::move(calls), "kafka", std::forward<decltype(done)>(done));
+      dispatch.enqueue_owned(std::move(calls), "kafka", std::forward<decltype(done)>(done));
     };
     return take_messages<Result<store::Enqueued>>(messages, read, take, verdict_of_message);
   };

@@ -8,6 +8,7 @@ kafka::Verdict verdict_of(const Error& error) {
     case ErrorKind::too_large:
     case ErrorKind::not_found:  // a slot config that the message names
     case ErrorKind::conflict:
+    case ErrorKind::forbidden:
     case ErrorKind::exhausted:  // no room as deep as may be looked: waiting would hold up the rest
       return poison(error.what);
     case ErrorKind::limited:

@@ -126,6 +126,10 @@ class LoopServer final : public RespServer {
 
   std::uint16_t port() const noexcept override { return port_; }
 
+  void renew(std::string password) override {
+    state_.password.publish(std::make_shared<const std::string>(std::move(password)));
+  }
+
   void stop() override {
     const std::lock_guard lock(stopping_);
     for (const auto& loop : loops_) loop->request_stop(state_.limits.shutdown_timeout);

@@ -63,6 +63,8 @@ class RespServer {
   virtual ~RespServer() = default;
 
   virtual std::uint16_t port() const noexcept = 0;
+  // Connections that log in from now on say this password; empty = none is asked for. Any thread.
+  virtual void renew(std::string password) = 0;
   // Stops accepting, answers what has arrived, waits for clients to read it within
   // limits.shutdown_timeout, then closes. Blocks until done; idempotent.
   virtual void stop() = 0;

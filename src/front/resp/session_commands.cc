@@ -146,7 +146,7 @@ void RespSession::quit(Arguments, RespWriter& out) {
 
 void RespSession::reset(Arguments, RespWriter& out) {
   version_ = RespVersion::v2;
-  trusted_ = state_.password.empty();
+  trusted_ = state_.password.current().empty();
   name_.clear();
   transaction_.reset();
   out.simple("RESET");
@@ -165,9 +165,9 @@ void RespSession::select(Arguments arguments, RespWriter& out) {
 }
 
 bool RespSession::log_in(std::string_view user, std::string_view password, RespWriter& out) {
-  const bool known = same_secret(password, state_.password);
+  const bool known = same_secret(password, state_.password.current());
   // Without a password the default user takes any, as in Redis.
-  if (user == "default" && (known || state_.password.empty())) {
+  if (user == "default" && (known || state_.password.current().empty())) {
     trusted_ = true;
     return true;
   }
@@ -180,7 +180,7 @@ void RespSession::auth(Arguments arguments, RespWriter& out) {
     out.error(kSyntaxError);
     return;
   }
-  if (arguments.size() == 2 && state_.password.empty()) {
+  if (arguments.size() == 2 && state_.password.current().empty()) {
     out.error(
         "ERR AUTH <password> called without any password configured for the default user. Are you "
         "sure your configuration is correct?");

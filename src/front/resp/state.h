@@ -4,11 +4,13 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "base/log.h"
 #include "front/resp/server.h"
 #include "runtime/metrics.h"
+#include "runtime/snapshot.h"
 #include "store/limit_store.h"
 
 namespace penstock::front {
@@ -43,13 +45,13 @@ struct RespState {
   RespState(const RespOptions& options, store::LimitStore& limit_store, Log& server_log,
             runtime::Metrics& registry)
       : limits(options.limits),
-        password(options.password),
+        password(std::make_shared<const std::string>(options.password)),
         store(limit_store),
         log(server_log),
         metrics(registry) {}
 
   const RespLimits limits;
-  const std::string password;  // never logged
+  runtime::Snapshot<std::string> password;  // never logged
   store::LimitStore& store;
   Log& log;
   RespMetrics metrics;

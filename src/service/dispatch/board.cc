@@ -49,8 +49,7 @@ DispatchBoard::Orders DispatchBoard::turn(const core::ItemTypeSettings& settings
   pace_.set_limit(core::pace_of(settings));
   if (stopping) return_held("this node stops", now);
   if (!settings.enabled) return_held("switched off", now);
-  if (paused_until_ - now > kHoldMax)
-    return_held("the sink asked for a pause", now, paused_until_ - now);
+  if (paused_until_ - now > kHoldMax) return_held("the sink asked for a pause", now);
   if (results_are_due(now, stopping)) {
     orders.settle = take_results();
     ++settling_;
@@ -120,7 +119,9 @@ void DispatchBoard::on_lease(const Result<std::optional<store::Lease>>& lease,
     lose_lease();
     // Whoever had the lease before may have used the whole pace until now.
     pace_ = core::Pace(core::pace_of(settings), now);
-    paused_until_ = (*lease)->paused_until - wall_offset_;
+    // A pause is never longer than max_pause: more is left of it only if the clock was set back.
+    paused_until_ =
+        std::min((*lease)->paused_until - wall_offset_, now + Millis{settings.max_pause});
     claim_at_ = now;
   }
   lease_ = **lease;
@@ -236,13 +237,15 @@ void DispatchBoard::lose_lease() {
   results_.clear();
 }
 
-void DispatchBoard::return_held(std::string_view why, Instant now, Micros wait) {
+// The items were not tried, so they stay due when they were due. `now` must not move them: a clock
+// that is ahead and is set back later would make them wait.
+void DispatchBoard::return_held(std::string_view why, Instant now) {
   for (auto& [key, held] : held_) {
     add_result({.id = std::move(held.item.id),
                 .batch_id = std::move(held.batch_id),
                 .outcome = Outcome::give_back,
                 .detail = std::string(why),
-                .not_before = now + wait + wall_offset_},
+                .not_before = Instant{}},
                now);
   }
   held_.clear();

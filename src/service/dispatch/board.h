@@ -115,7 +115,7 @@ class DispatchBoard {
 
   void lose_lease();
   void pause_until(Instant until, Instant now);
-  void return_held(std::string_view why, Instant now, Micros wait = Micros{0});
+  void return_held(std::string_view why, Instant now);
   void add_result(store::Settlement&& settlement, Instant now);
   std::vector<store::Settlement> take_results();
   bool results_are_due(Instant now, bool stopping) const noexcept;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "service/dispatch/test_board.h"
@@ -28,6 +29,31 @@ TEST_F(Board, gives_no_fresh_second_of_pace_to_who_takes_over_at_once) {
   world.run_until(kStart + Seconds{12});
   EXPECT_GT(downstream.arrived.size(), before + 100);
   EXPECT_LE(downstream.most_in_a_second(), 50);
+}
+
+TEST_F(Board, gives_items_back_due_when_they_were) {
+  settings.max_per_second = 1;
+  settings.burst = 1;
+  enqueue(10, kStart - Seconds{30});
+  a.wake();
+  world.run_until(kStart + Seconds{2});
+  a.stop();
+  world.run_until(kStart + Seconds{4});
+  const auto summary = store.summary(kBoardType);
+  ASSERT_TRUE(summary);
+  EXPECT_GT(count(store::ItemState::ready), 0U);
+  EXPECT_EQ(summary->oldest_due, kStart - Seconds{30});
+}
+
+TEST(BoardPause, is_never_longer_than_the_longest_pause_when_the_clock_was_set_back) {
+  DispatchBoard board(kBoardType, 1);
+  core::ItemTypeSettings settings;
+  settings.max_pause = Seconds{10};
+  std::ignore = board.turn(settings, kStart, false);
+  const store::Lease left{
+      .token = 2, .fresh = true, .paused_until = kStart + std::chrono::hours{1}};
+  board.on_lease(std::optional(left), settings, kStart, kStart);
+  EXPECT_EQ(board.paused_until(kStart), kStart + Seconds{10});
 }
 
 // Two nodes, crashes, lost calls: nothing is lost, repeats come only with crashes, and the pace

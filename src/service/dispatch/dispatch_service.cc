@@ -1,5 +1,7 @@
 #include "service/dispatch/dispatch_service.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -75,6 +77,18 @@ void DispatchService::stop() {
   if (dispatchers_) dispatchers_->stop();
 }
 
+Result<void> DispatchService::check_owner(const ItemType& type,
+                                          std::string_view OwnedType::* route) const {
+  const auto owned = std::ranges::find(options_.owned, type, &OwnedType::type);
+  if (owned == options_.owned.end() || (*owned.*route).empty()) return {};
+  return fail(ErrorKind::forbidden, fmt::format("items of type {} belong to {}; use {}", type.str(),
+                                                owned->owner, *owned.*route));
+}
+
+Result<void> DispatchService::may_take(const ItemType& type) const {
+  return check_owner(type, &OwnedType::create);
+}
+
 Result<store::NewItem> DispatchService::item_of(core::ItemCall&& call) {
   if (types_.find(call.type) == nullptr) return no_such_type(call.type);
   store::NewItem item{.type = std::move(call.type),
@@ -98,6 +112,16 @@ Result<store::NewItem> DispatchService::item_of(core::ItemCall&& call) {
 
 void DispatchService::enqueue(std::vector<core::ItemCall> calls, std::string request_id,
                               std::move_only_function<void(Taken)> done) {
+  for (const core::ItemCall& call : calls) {
+    if (const Result<void> may = may_take(call.type); !may) {
+      return done(Taken(calls.size(), std::unexpected(may.error())));
+    }
+  }
+  enqueue_owned(std::move(calls), std::move(request_id), std::move(done));
+}
+
+void DispatchService::enqueue_owned(std::vector<core::ItemCall> calls, std::string request_id,
+                                    std::move_only_function<void(Taken)> done) {
   // What the store is not asked for is answered in its place.
   Taken answers(calls.size());
   std::vector<store::NewItem> items;
@@ -166,6 +190,9 @@ void DispatchService::find(ItemType type, ItemId id, Done<store::ItemView> done)
 
 void DispatchService::cancel(ItemType type, ItemId id, std::string request_id,
                              Done<store::ItemView> done) {
+  if (Result<void> may = check_owner(type, &OwnedType::cancel); !may) {
+    return done(std::unexpected(std::move(may.error())));
+  }
   read<store::ItemView>(std::move(done), [this, type = std::move(type), id = std::move(id),
                                           request_id = std::move(request_id)] {
     Result<store::ItemView> item = ports_.queue.cancel(type, id, std::nullopt);
@@ -183,6 +210,9 @@ void DispatchService::cancel(ItemType type, ItemId id, std::string request_id,
 
 void DispatchService::redrive(ItemType type, ItemId id, std::string request_id,
                               Done<store::ItemView> done) {
+  if (Result<void> may = check_owner(type, &OwnedType::redrive); !may) {
+    return done(std::unexpected(std::move(may.error())));
+  }
   read<store::ItemView>(std::move(done), [this, type = std::move(type), id = std::move(id),
                                           request_id = std::move(request_id)] {
     Result<store::ItemView> item = ports_.queue.redrive(type, id, std::nullopt);

@@ -25,6 +25,16 @@
 
 namespace penstock::service {
 
+// A type whose items only its domain may take in, cancel and redrive: the domain checks, charges
+// and records what the queue knows nothing of. Everybody may look at them.
+struct OwnedType {
+  ItemType type;
+  std::string_view owner;   // for people: "payments"
+  std::string_view create;  // the route that takes one in: "POST /api/v1/payments"
+  std::string_view cancel;  // the routes for one item; empty = the generic route does it
+  std::string_view redrive;
+};
+
 struct DispatchOptions {
   ConfigName default_slot_config = ConfigName::trusted("default");
   Millis slot_max_delay = std::chrono::days{1};
@@ -32,6 +42,7 @@ struct DispatchOptions {
   std::size_t batch_max = 4'096;   // items in one write
   std::size_t writers = 1;         // batches in flight; more than one only helps a shared store
   std::size_t join_min = 64;       // items that make another batch in flight worth its round trip
+  std::vector<OwnedType> owned;
   DispatchersOptions dispatchers;
 };
 
@@ -64,9 +75,13 @@ class DispatchService {
                                                         runtime::Metrics& metrics);
   ~DispatchService() { stop(); }
 
-  // One answer per call, in order; an empty list of calls is answered at once.
+  // One answer per call, in order; an empty list of calls is answered at once. `forbidden` for a
+  // type that a domain owns, as cancel() and redrive().
   void enqueue(std::vector<core::ItemCall> calls, std::string request_id,
                std::move_only_function<void(Taken)> done);
+  // The same for the domain that owns the type.
+  void enqueue_owned(std::vector<core::ItemCall> calls, std::string request_id,
+                     std::move_only_function<void(Taken)> done);
   void find(ItemType type, ItemId id, Done<store::ItemView> done);
   void cancel(ItemType type, ItemId id, std::string request_id, Done<store::ItemView> done);
   void redrive(ItemType type, ItemId id, std::string request_id, Done<store::ItemView> done);
@@ -74,6 +89,8 @@ class DispatchService {
   // As QueueStore::dead; `not_found` when there is no such type.
   void dead(ItemType type, std::optional<store::DeadPlace> after, std::size_t limit,
             Done<std::vector<store::DeadItem>> done);
+  // Whether the generic calls may take in items of this type; the error names the route that may.
+  Result<void> may_take(const ItemType& type) const;
   // Items of this type came in by another way, and may be due soon.
   void wake(const ItemType& type) { dispatchers_->wake(type); }
 
@@ -101,6 +118,8 @@ class DispatchService {
 
   using Answer = Result<store::Enqueued>;
 
+  // The error names `route`, the member of OwnedType that leads to the owner.
+  Result<void> check_owner(const ItemType& type, std::string_view OwnedType::* route) const;
   Result<store::NewItem> item_of(core::ItemCall&& call);
   std::vector<Answer> execute(std::span<store::NewItem> items);
   Result<DispatchSummary> summarize(const ItemType& type);

@@ -85,6 +85,31 @@ TEST_F(DispatchServiceTest, refuses_a_type_that_does_not_exist_and_takes_the_res
       ErrorKind::not_found);
 }
 
+TEST_F(DispatchServiceTest, items_of_a_domain_come_from_their_domain) {
+  TestDispatch node(stores);
+  const ItemType owned = ItemType::trusted("OWNED");
+  settings.enabled = false;
+  ASSERT_TRUE(node.put_type(kType, settings));
+  ASSERT_TRUE(node.put_type(owned, settings));
+  auto mixed = calls("i", 2);
+  mixed[1].type = owned;
+  for (const auto& taken : node.enqueue(mixed)) {
+    ASSERT_FALSE(taken) << "nothing of a call that names an owned type is taken";
+    EXPECT_EQ(taken.error().kind, ErrorKind::forbidden);
+    EXPECT_NE(taken.error().what.find("use POST /domain"), std::string::npos);
+  }
+  const auto taken = answer_of<DispatchService::Taken>(
+      [&](auto done) { node.service->enqueue_owned(mixed, "req", std::move(done)); });
+  EXPECT_TRUE(taken[0] && taken[1]) << "the owner may";
+  const auto id = mixed[1].id;
+  EXPECT_TRUE(node.call<store::ItemView>(&DispatchService::find, owned, id)) << "all may look";
+  for (const auto move : {&DispatchService::cancel, &DispatchService::redrive}) {
+    const auto moved = node.call<store::ItemView>(move, owned, id, "req");
+    ASSERT_FALSE(moved);
+    EXPECT_EQ(moved.error().kind, ErrorKind::forbidden);
+  }
+}
+
 TEST_F(DispatchServiceTest, stops_in_the_middle_of_a_batch_when_switched_off) {
   TestDispatch node(stores);
   settings.max_per_second = 50;

@@ -76,6 +76,11 @@ struct TestDispatchStores {
 struct TestDispatch {
   explicit TestDispatch(TestDispatchStores& shared, std::string name = "node") {
     DispatchOptions options;
+    options.owned = {{.type = ItemType::trusted("OWNED"),
+                      .owner = "a domain",
+                      .create = "POST /domain",
+                      .cancel = "POST /domain/{id}/cancel",
+                      .redrive = "POST /domain/{id}/redrive"}};
     options.dispatchers.node = std::move(name);
     auto started = DispatchService::start(
         options,

@@ -192,6 +192,35 @@ void GatewayService::find_message(ItemId id, Done<MessageView> done) {
   read<MessageView>(std::move(done), [this, id = std::move(id)] { return view(id); });
 }
 
+void GatewayService::move_item(ItemMove move, std::string_view event, ItemId id,
+                               std::string request_id, Done<MessageView> done) {
+  read<MessageView>(
+      std::move(done),
+      [this, move, event, id = std::move(id),
+       request_id = std::move(request_id)]() -> Result<MessageView> {
+        const Result<MessageView> known = view(id);
+        if (!known) return known;
+        if (known->on_bus) {
+          return fail(ErrorKind::conflict, "the message is PUBLISHED and not in the queue yet");
+        }
+        const auto moved = (ports_.queue.*move)(store::message_item_type(), id, std::nullopt);
+        if (!moved) return std::unexpected(moved.error());
+        log_.info(event, {{"request_id", request_id}, {"message_id", id.str()}});
+        ports_.wake();
+        return view(id);
+      });
+}
+
+void GatewayService::cancel_message(ItemId id, std::string request_id, Done<MessageView> done) {
+  move_item(&store::QueueStore::cancel, "gateway.cancelled", std::move(id), std::move(request_id),
+            std::move(done));
+}
+
+void GatewayService::redrive_message(ItemId id, std::string request_id, Done<MessageView> done) {
+  move_item(&store::QueueStore::redrive, "gateway.redriven", std::move(id), std::move(request_id),
+            std::move(done));
+}
+
 // What is gathered here counts too: a client sees its own attempt at once. What other nodes have
 // gathered comes with their next write.
 Result<UsageBuckets> GatewayService::add_up(core::UserId user, const UsageRange& range) {

@@ -105,6 +105,10 @@ class GatewayService {
   void send(std::vector<core::SendCall> calls, std::move_only_function<void(Answers)> done);
 
   void find_message(ItemId id, Done<MessageView> done);
+  // Takes a waiting message out of the queue, or tries one again that the queue gave up, without
+  // charging its user again; `conflict` when it does not stand there.
+  void cancel_message(ItemId id, std::string request_id, Done<MessageView> done);
+  void redrive_message(ItemId id, std::string request_id, Done<MessageView> done);
   void usage(core::UserId user, UsageRange range, Done<UsageBuckets> done);
   void top_limited(Instant from, Instant to, std::size_t limit,
                    Done<std::vector<store::LimitedUser>> done);
@@ -128,6 +132,10 @@ class GatewayService {
   std::unique_ptr<SendPath> make_path(runtime::Metrics& metrics);
   ItemId next_id(core::UserId user, Instant now);
   Result<MessageView> view(const ItemId& id);
+  using ItemMove = Result<store::ItemView> (store::QueueStore::*)(const ItemType&, const ItemId&,
+                                                                  std::optional<Instant>);
+  void move_item(ItemMove move, std::string_view event, ItemId id, std::string request_id,
+                 Done<MessageView> done);
   Result<UsageBuckets> add_up(core::UserId user, const UsageRange& range);
   Result<void> flush();
   void flush_usage();

@@ -8,11 +8,6 @@
 namespace penstock::service {
 namespace {
 
-const ItemType& notice_type() {
-  static const ItemType type = ItemType::trusted("PAYMENT_NOTICE");
-  return type;
-}
-
 // One for each payment: a notice that comes again is the same, whenever it comes.
 core::BodyDigest digest_of(const PaymentId& id) {
   core::BodyDigest digest{};
@@ -32,7 +27,7 @@ QueueNotifier::QueueNotifier(store::QueueStore& queue, store::ItemTypeStore& typ
 
 Result<void> QueueNotifier::notify(std::span<const PaymentNotice> notices) {
   if (notices.empty()) return {};
-  const auto type = types_.find(notice_type());
+  const auto type = types_.find(notice_item_type());
   if (!type) return std::unexpected(type.error());
   if (!*type) {
     for (const PaymentNotice& notice : notices) {
@@ -44,7 +39,7 @@ Result<void> QueueNotifier::notify(std::span<const PaymentNotice> notices) {
   items.reserve(notices.size());
   const Instant now = cut_to_millis(clock_.now());
   for (const PaymentNotice& notice : notices) {
-    items.push_back({.type = notice_type(),
+    items.push_back({.type = notice_item_type(),
                      .id = ItemId::trusted(notice.id.str()),
                      .due = now,
                      .slot = std::nullopt,
@@ -54,7 +49,7 @@ Result<void> QueueNotifier::notify(std::span<const PaymentNotice> notices) {
   for (const Result<store::Enqueued>& each : queue_.enqueue(items, std::nullopt)) {
     if (!each) return std::unexpected(each.error());
   }
-  wake_(notice_type());
+  wake_(notice_item_type());
   return {};
 }
 

@@ -15,6 +15,11 @@
 
 namespace penstock::service {
 
+inline const ItemType& notice_item_type() {
+  static const ItemType type = ItemType::trusted("PAYMENT_NOTICE");
+  return type;
+}
+
 // What post-processing makes of a payment that the downstream has accepted.
 struct PaymentNotice {
   PaymentId id;

@@ -1,5 +1,7 @@
 #include "service/payments/payment_service.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -202,7 +204,7 @@ void PaymentService::find(PaymentId id, Done<PaymentView> done) {
   read<PaymentView>(std::move(done), [this, id = std::move(id)] { return view(id); });
 }
 
-Result<PaymentView> PaymentService::release_now(const PaymentId& id) {
+Result<PaymentView> PaymentService::release_now(const PaymentId& id, const std::string& who) {
   const Result<std::optional<store::PaymentRecord>> found = ports_.payments.find(id);
   if (!found) return std::unexpected(found.error());
   if (!*found) return std::unexpected(no_such_payment(id));
@@ -213,7 +215,7 @@ Result<PaymentView> PaymentService::release_now(const PaymentId& id) {
       {.id = id,
        .status = core::PaymentStatus::scheduled,
        .scheduled = core::scheduled_time(call->execution, ports_.clock.now()),
-       .reason = {},
+       .reason = "released by " + who,
        .body = {},
        .context = ports_.format.context(*call, record.created),
        .digest = call->digest},
@@ -223,15 +225,48 @@ Result<PaymentView> PaymentService::release_now(const PaymentId& id) {
   return view(id);
 }
 
-void PaymentService::release(PaymentId id, std::string request_id, Done<PaymentView> done) {
-  read<PaymentView>(
-      std::move(done), [this, id = std::move(id), request_id = std::move(request_id)] {
-        Result<PaymentView> released = release_now(id);
-        if (released) {
-          log_.info("payments.released", {{"request_id", request_id}, {"payment_id", id.str()}});
-        }
-        return released;
-      });
+void PaymentService::release(PaymentId id, std::string who, std::string request_id,
+                             Done<PaymentView> done) {
+  read<PaymentView>(std::move(done), [this, id = std::move(id), who = std::move(who),
+                                      request_id = std::move(request_id)] {
+    Result<PaymentView> released = release_now(id, who);
+    if (released) {
+      log_.info("payments.released",
+                {{"request_id", request_id}, {"payment_id", id.str()}, {"who", who}});
+    }
+    return released;
+  });
+}
+
+void PaymentService::move_item(ItemMove move, std::string_view event, PaymentId id,
+                               std::string request_id, Done<PaymentView> done) {
+  read<PaymentView>(std::move(done),
+                    [this, move, event, id = std::move(id),
+                     request_id = std::move(request_id)]() -> Result<PaymentView> {
+                      const Result<PaymentView> known = view(id);
+                      if (!known) return known;
+                      const auto moved = (ports_.queue.*move)(
+                          store::payment_item_type(), ItemId::trusted(id.str()), std::nullopt);
+                      if (!moved && moved.error().kind == ErrorKind::not_found) {
+                        return fail(ErrorKind::conflict,
+                                    fmt::format("the payment is {} and not in the queue",
+                                                core::payment_status_name(known->payment.status)));
+                      }
+                      if (!moved) return std::unexpected(moved.error());
+                      log_.info(event, {{"request_id", request_id}, {"payment_id", id.str()}});
+                      ports_.wake();
+                      return view(id);
+                    });
+}
+
+void PaymentService::cancel(PaymentId id, std::string request_id, Done<PaymentView> done) {
+  move_item(&store::QueueStore::cancel, "payments.cancelled", std::move(id), std::move(request_id),
+            std::move(done));
+}
+
+void PaymentService::redrive(PaymentId id, std::string request_id, Done<PaymentView> done) {
+  move_item(&store::QueueStore::redrive, "payments.redriven", std::move(id), std::move(request_id),
+            std::move(done));
 }
 
 std::vector<Result<store::Advanced>> PaymentService::advance(
@@ -243,10 +278,10 @@ std::vector<Result<store::Advanced>> PaymentService::advance(
   return {done->begin(), done->end()};
 }
 
-void PaymentService::report(PaymentId id, core::PaymentStatus status, std::string request_id,
-                            Done<PaymentView> done) {
+void PaymentService::report(PaymentId id, core::PaymentStatus status, std::string who,
+                            std::string request_id, Done<PaymentView> done) {
   std::vector<store::StatusChange> one;
-  one.push_back({.id = id, .to = status, .detail = {}});
+  one.push_back({.id = id, .to = status, .detail = "reported by " + who});
   decltype(reports_)::Done answer =
       [this, id = std::move(id), status, request_id = std::move(request_id),
        done = std::move(done)](std::vector<Result<store::Advanced>> answers) mutable {

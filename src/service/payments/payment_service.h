@@ -75,10 +75,15 @@ class PaymentService {
   void take(std::vector<core::PaymentCall> calls, std::string request_id,
             std::move_only_function<void(Taken)> done);
   void find(PaymentId id, Done<PaymentView> done);
-  void release(PaymentId id, std::string request_id, Done<PaymentView> done);
-  // What an executor says; `conflict` when the payment cannot go there.
-  void report(PaymentId id, core::PaymentStatus status, std::string request_id,
+  // The history names `who`.
+  void release(PaymentId id, std::string who, std::string request_id, Done<PaymentView> done);
+  // What an executor says; `conflict` when the payment cannot go there. The history names `who`.
+  void report(PaymentId id, core::PaymentStatus status, std::string who, std::string request_id,
               Done<PaymentView> done);
+  // Takes a waiting payment out of the queue, or tries one again that the queue gave up; `conflict`
+  // when it does not stand there.
+  void cancel(PaymentId id, std::string request_id, Done<PaymentView> done);
+  void redrive(PaymentId id, std::string request_id, Done<PaymentView> done);
   void list(std::optional<core::PaymentStatus> status, PaymentId after, std::size_t limit,
             Done<store::PaymentPage> done);
 
@@ -101,7 +106,11 @@ class PaymentService {
   Result<void> make_item_type();
   std::vector<Result<store::Advanced>> advance(std::span<store::StatusChange> changes);
   Result<PaymentView> view(const PaymentId& id);
-  Result<PaymentView> release_now(const PaymentId& id);
+  Result<PaymentView> release_now(const PaymentId& id, const std::string& who);
+  using ItemMove = Result<store::ItemView> (store::QueueStore::*)(const ItemType&, const ItemId&,
+                                                                  std::optional<Instant>);
+  void move_item(ItemMove move, std::string_view event, PaymentId id, std::string request_id,
+                 Done<PaymentView> done);
   void count(const Answer& answer);
   void refresh_rules();
   void forget_old(const std::function<bool()>& should_stop);

@@ -62,7 +62,8 @@ class PaymentServiceTest : public testing::Test {
     return node_.call<PaymentView>(&PaymentService::find, PaymentId::trusted(id));
   }
   Result<PaymentView> report(const std::string& id, PaymentStatus status) {
-    return node_.call<PaymentView>(&PaymentService::report, PaymentId::trusted(id), status, "req");
+    return node_.call<PaymentView>(&PaymentService::report, PaymentId::trusted(id), status, "admin",
+                                   "req");
   }
 
   TestPayments node_{format()};
@@ -119,7 +120,8 @@ TEST_F(PaymentServiceTest, a_held_payment_is_released_once) {
   put_rules({rule(core::RuleAction::hold, "50")});
   take(payment("h", "100"));
   const auto release = [&](const std::string& id) {
-    return node_.call<PaymentView>(&PaymentService::release, PaymentId::trusted(id), "req");
+    return node_.call<PaymentView>(&PaymentService::release, PaymentId::trusted(id), "admin",
+                                   "req");
   };
   const Result<PaymentView> released = release("h");
   ASSERT_TRUE(released) << released.error().what;

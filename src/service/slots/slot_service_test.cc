@@ -117,7 +117,7 @@ class FakeSlots final : public store::SlotStore {
   std::map<EventId, store::Slot> slots_;                  // guarded by mutex_
 };
 
-core::SlotCall call(std::string event, std::string config = "") {
+core::SlotCall slot_call(std::string event, std::string config = "") {
   return {.event = EventId::trusted(std::move(event)),
           .config_name = ConfigName::trusted(std::move(config)),
           .requested = kNoon};
@@ -172,7 +172,8 @@ class SlotServiceTest : public testing::Test {
 };
 
 TEST_F(SlotServiceTest, answers_each_call_in_order) {
-  const auto answers = send(start(), {call("a"), call("b", "nope"), call("c")}).get();
+  const auto answers =
+      send(start(), {slot_call("a"), slot_call("b", "nope"), slot_call("c")}).get();
   ASSERT_EQ(answers.size(), 3U);
   ASSERT_TRUE(answers[0] && answers[2]);
   EXPECT_EQ(answers[0]->event.str(), "a");
@@ -193,8 +194,8 @@ TEST_F(SlotServiceTest, answers_no_calls_at_once) {
 
 TEST_F(SlotServiceTest, gives_a_known_event_its_first_slot_whatever_config_it_names) {
   SlotService& service = start();
-  const auto first = send(service, {call("a")}).get();
-  auto again = call("a", "nope");
+  const auto first = send(service, {slot_call("a")}).get();
+  auto again = slot_call("a", "nope");
   again.requested = kNoon + Seconds{100};
   const auto second = send(service, {again}).get();
   ASSERT_TRUE(second[0]);
@@ -204,9 +205,9 @@ TEST_F(SlotServiceTest, gives_a_known_event_its_first_slot_whatever_config_it_na
 TEST_F(SlotServiceTest, hands_the_store_the_whole_question) {
   SlotService& service =
       start({.default_config = ConfigName::trusted("default"), .max_delay = Seconds{7}});
-  auto with_delay = call("a", "nope");
+  auto with_delay = slot_call("a", "nope");
   with_delay.max_delay = Millis{0};
-  send(service, {with_delay, call("b")}).wait();
+  send(service, {with_delay, slot_call("b")}).wait();
   const auto batches = slots_.batches();
   ASSERT_EQ(batches.size(), 1U);
   const store::SlotRequest& a = batches[0].at(0);
@@ -223,7 +224,9 @@ TEST_F(SlotServiceTest, hands_the_store_the_whole_question) {
 }
 
 TEST_F(SlotServiceTest, looks_a_config_up_once_for_neighbours_that_share_it) {
-  send(start(), {call("a"), call("b"), call("c", "x"), call("d", "x"), call("e")}).wait();
+  send(start(),
+       {slot_call("a"), slot_call("b"), slot_call("c", "x"), slot_call("d", "x"), slot_call("e")})
+      .wait();
   EXPECT_EQ(sample("rate_limiter_config_cache_misses_total"), "2");
   EXPECT_EQ(sample("rate_limiter_config_cache_hits_total"), "1");
   const auto batch = slots_.batches().at(0);
@@ -236,8 +239,8 @@ TEST_F(SlotServiceTest, draws_a_number_for_each_event_and_the_same_ones_for_the_
   const auto draw = [this](std::uint64_t seed) {
     runtime::Metrics metrics;
     SlotService service({}, slots_, configs_, clock_, log_, metrics, seed);
-    send(service, {call("a"), call("b")}).wait();
-    send(service, {call("a")}).wait();
+    send(service, {slot_call("a"), slot_call("b")}).wait();
+    send(service, {slot_call("a")}).wait();
     std::vector<std::uint64_t> drawn;
     const auto batches = slots_.batches();
     for (const auto& batch : {batches.end()[-2], batches.back()}) {
@@ -254,10 +257,10 @@ TEST_F(SlotServiceTest, draws_a_number_for_each_event_and_the_same_ones_for_the_
 TEST_F(SlotServiceTest, gathers_calls_that_arrive_while_the_store_is_busy) {
   SlotService& service = start();
   slots_.set_held(true);
-  auto first = send(service, {call("a")});
+  auto first = send(service, {slot_call("a")});
   slots_.await_batches(1);
-  auto second = send(service, {call("b")});
-  auto third = send(service, {call("c"), call("d")});
+  auto second = send(service, {slot_call("b")});
+  auto third = send(service, {slot_call("c"), slot_call("d")});
   EXPECT_EQ(sample("penstock_slots_waiting"), "3");
   slots_.set_held(false);
   EXPECT_EQ(second.get().at(0)->event.str(), "b");
@@ -271,11 +274,11 @@ TEST_F(SlotServiceTest, gathers_calls_that_arrive_while_the_store_is_busy) {
 TEST_F(SlotServiceTest, answers_overloaded_at_once_when_its_queue_is_full) {
   SlotService& service = start({.queue_max = 2});
   slots_.set_held(true);
-  auto busy = send(service, {call("a")});
+  auto busy = send(service, {slot_call("a")});
   slots_.await_batches(1);
-  auto waiting = send(service, {call("b"), call("c")});
+  auto waiting = send(service, {slot_call("b"), slot_call("c")});
   SlotService::Assigned refused;
-  service.assign({call("d"), call("e")}, "req-1",
+  service.assign({slot_call("d"), slot_call("e")}, "req-1",
                  [&refused](SlotService::Assigned answers) { refused = std::move(answers); });
   ASSERT_EQ(refused.size(), 2U);
   for (const auto& answer : refused) {
@@ -289,7 +292,7 @@ TEST_F(SlotServiceTest, answers_overloaded_at_once_when_its_queue_is_full) {
 
 TEST_F(SlotServiceTest, gives_a_store_error_to_every_call) {
   slots_.error = Error{.kind = ErrorKind::unavailable, .what = "disk is full"};
-  const auto answers = send(start(), {call("a"), call("b")}).get();
+  const auto answers = send(start(), {slot_call("a"), slot_call("b")}).get();
   ASSERT_EQ(answers.size(), 2U);
   for (const auto& answer : answers) {
     ASSERT_FALSE(answer);
@@ -301,7 +304,7 @@ TEST_F(SlotServiceTest, gives_a_store_error_to_every_call) {
 
 TEST_F(SlotServiceTest, asks_no_slots_when_the_config_cannot_be_read) {
   configs_.error = Error{.kind = ErrorKind::unavailable, .what = "away"};
-  const auto answers = send(start(), {call("a"), call("b", "x")}).get();
+  const auto answers = send(start(), {slot_call("a"), slot_call("b", "x")}).get();
   ASSERT_EQ(answers.size(), 2U);
   EXPECT_EQ(answers[0].error().what, "away");
   EXPECT_EQ(answers[1].error().what, "away");
@@ -310,8 +313,8 @@ TEST_F(SlotServiceTest, asks_no_slots_when_the_config_cannot_be_read) {
 
 TEST_F(SlotServiceTest, counts_time_and_depth_of_what_it_assigned) {
   SlotService& service = start();
-  send(service, {call("a"), call("b")}).wait();
-  send(service, {call("a"), call("x", "nope")}).wait();
+  send(service, {slot_call("a"), slot_call("b")}).wait();
+  send(service, {slot_call("a"), slot_call("x", "nope")}).wait();
   EXPECT_EQ(sample("rate_limiter_slot_assignment_duration_seconds_count"), "4");
   EXPECT_EQ(sample("rate_limiter_window_lookahead_depth_count"), "2") << "only fresh slots";
   EXPECT_EQ(sample("rate_limiter_window_lookahead_depth_sum"), "6");
@@ -321,7 +324,8 @@ TEST_F(SlotServiceTest, counts_time_and_depth_of_what_it_assigned) {
 
 TEST_F(SlotServiceTest, logs_exhaustion_once_per_call_and_counts_each_event) {
   slots_.room = 1;
-  const auto answers = send(start(), {call("a"), call("b"), call("c"), call("d", "nope")}).get();
+  const auto answers =
+      send(start(), {slot_call("a"), slot_call("b"), slot_call("c"), slot_call("d", "nope")}).get();
   EXPECT_TRUE(answers[0]);
   EXPECT_EQ(answers[1].error().kind, ErrorKind::exhausted);
   EXPECT_EQ(answers[2].error().kind, ErrorKind::exhausted);
@@ -334,8 +338,8 @@ TEST_F(SlotServiceTest, logs_exhaustion_once_per_call_and_counts_each_event) {
 TEST_F(SlotServiceTest, tells_fresh_from_repeated_in_the_debug_log) {
   log_.set_level(LogLevel::debug);
   SlotService& service = start();
-  send(service, {call("a")}).wait();
-  send(service, {call("a")}).wait();
+  send(service, {slot_call("a")}).wait();
+  send(service, {slot_call("a")}).wait();
   const std::string fields =
       " request_id=req-1 event_id=a window=2025-06-01T12:00:00.000Z "
       "scheduled=2025-06-01T12:00:01.000Z\n";
@@ -349,15 +353,15 @@ TEST_F(SlotServiceTest, tells_fresh_from_repeated_in_the_debug_log) {
 TEST_F(SlotServiceTest, answers_what_it_took_when_stopped_and_overloaded_after) {
   SlotService& service = start();
   slots_.set_held(true);
-  auto first = send(service, {call("a")});
+  auto first = send(service, {slot_call("a")});
   slots_.await_batches(1);
-  auto second = send(service, {call("b")});
+  auto second = send(service, {slot_call("b")});
   std::jthread stopper([&service] { service.stop(); });
   slots_.set_held(false);
   EXPECT_TRUE(first.get().at(0));
   EXPECT_TRUE(second.get().at(0));
   stopper.join();
-  EXPECT_EQ(send(service, {call("c")}).get().at(0).error().kind, ErrorKind::overloaded);
+  EXPECT_EQ(send(service, {slot_call("c")}).get().at(0).error().kind, ErrorKind::overloaded);
   service.stop();
 }
 
@@ -369,7 +373,7 @@ TEST_F(SlotServiceTest, answers_many_callers_exactly_once) {
     for (std::size_t t = 0; t < 4; ++t) {
       threads.emplace_back([&, t] {
         for (std::size_t i = t * 100; i < t * 100 + 100; ++i) {
-          service.assign({call("e" + std::to_string(i)), call("shared")}, "req",
+          service.assign({slot_call("e" + std::to_string(i)), slot_call("shared")}, "req",
                          [&times = answered[i]](const SlotService::Assigned& answers) {
                            if (answers.size() == 2 && answers[0] && answers[1]) ++times;
                          });

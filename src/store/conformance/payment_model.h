@@ -47,7 +47,7 @@ class PaymentModel final : public PaymentStore, public PaymentRuleStore {
       return fail(ErrorKind::conflict, "not held");
     }
     if (!enqueue(payment, at(now))) return fail(ErrorKind::conflict, "foreign item");
-    move(found->second.record, PaymentStatus::scheduled, at(now), "released");
+    move(found->second.record, PaymentStatus::scheduled, at(now), payment.reason);
     return {};
   }
 

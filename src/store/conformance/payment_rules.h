@@ -203,6 +203,7 @@ TEST_P(PaymentSuite, a_held_payment_is_released_with_its_item) {
   taken(new_payment("h", PaymentStatus::held));
   NewPayment release = new_payment("h");
   release.scheduled = kNoon + Seconds{30};
+  release.reason = "released by admin";
   const Result<void> released = payments().release(release, kNoon + Seconds{9});
   ASSERT_TRUE(released) << released.error().what;
   EXPECT_EQ(record("h").status, PaymentStatus::scheduled);
@@ -210,7 +211,7 @@ TEST_P(PaymentSuite, a_held_payment_is_released_with_its_item) {
   EXPECT_EQ(record("h").history.back(), (PaymentNote{.at = kNoon + Seconds{9},
                                                      .from = PaymentStatus::held,
                                                      .to = PaymentStatus::scheduled,
-                                                     .detail = "released"}));
+                                                     .detail = "released by admin"}));
   ASSERT_TRUE(item("h"));
   EXPECT_EQ(item("h")->scheduled, kNoon + Seconds{30});
   EXPECT_EQ(taken(new_payment("h")).scheduled, kNoon + Seconds{30});

@@ -3,7 +3,10 @@
 #include <rocksdb/write_batch.h>
 
 #include <mutex>
+#include <string>
 #include <utility>
+
+#include "store/embedded/cursor.h"
 
 namespace penstock::store::embedded {
 
@@ -60,6 +63,28 @@ Result<void> EmbeddedLeases::release(const ItemType& type, std::string_view node
   if (held->node.empty() || held->node != node) return {};
   held->node.clear();  // the token stays: the next one is larger
   return write(type, *held);
+}
+
+Result<void> EmbeddedLeases::end_all() {
+  rocksdb::WriteBatch batch;
+  {
+    const Result<Engine::View> view = writer_.engine.view();
+    if (!view) return std::unexpected(view.error());
+    const std::string leases(1, kLeaseTag);
+    Cursor rows(*view, Family::queue_state, leases, behind(leases));
+    for (; rows.valid(); rows.next()) {
+      Result<LeaseRecord> held = decode_lease(rows.value());
+      if (!held) return std::unexpected(view->in_folder(std::move(held.error())));
+      if (held->node.empty()) continue;
+      held->node.clear();
+      const rocksdb::Status status =
+          batch.Put(view->family(Family::queue_state), slice(rows.key()), encode_lease(*held));
+      if (!status.ok()) return std::unexpected(view->translate(status, "write"));
+    }
+    if (Result<void> status = rows.status(); !status) return status;
+  }
+  if (batch.Count() == 0) return {};
+  return writer_.engine.commit(batch);
 }
 
 Result<LeaseView> EmbeddedLeases::view(const ItemType& type, std::optional<Instant> now) {

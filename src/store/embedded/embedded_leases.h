@@ -16,6 +16,10 @@ class EmbeddedLeases final : public LeaseStore {
   Result<void> release(const ItemType& type, std::string_view node) override;
   Result<LeaseView> view(const ItemType& type, std::optional<Instant> now) override;
 
+  // Gives every lease back; tokens and pauses stay. For the start, holding the writer's mutex: this
+  // process has the folder, so every former holder is dead, whatever the clock says of its term.
+  Result<void> end_all();
+
  private:
   Result<LeaseRecord> read(const ItemType& type);
   Result<void> write(const ItemType& type, const LeaseRecord& lease);

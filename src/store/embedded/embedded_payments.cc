@@ -103,7 +103,7 @@ Result<void> EmbeddedPayments::release(const NewPayment& payment, std::optional<
     return fail(ErrorKind::conflict,
                 fmt::format("the payment is {}", core::payment_status_name((*entry)->status)));
   }
-  move_to(**entry, PaymentStatus::scheduled, at(now), "released");
+  move_to(**entry, PaymentStatus::scheduled, at(now), payment.reason);
   const NewItem item = item_of(payment);
   const auto rider = [&](std::span<const Result<Enqueued>> answers, rocksdb::WriteBatch& batch) {
     if (answers[0] && answers[0]->result != EnqueueResult::created) {

@@ -255,6 +255,35 @@ TEST_F(Open, lists_the_dead_items_of_an_older_folder) {
   });
 }
 
+// The lock of the folder says that the former holder is dead; the clock may say otherwise.
+TEST_F(Open, ends_every_lease_even_if_the_clock_was_set_back) {
+  const ItemType type = ItemType::trusted("T");
+  const Instant paused = kStart + std::chrono::hours{2};
+  FencingToken before = 0;
+  {
+    const auto store = opened();
+    clock_.set(kStart + std::chrono::hours{1});
+    LeaseStore& leases = *store->backend().leases;
+    for (int i = 0; i < 2; ++i) {  // the second call renews, and leaves the pause
+      const auto lease = leases.acquire(
+          {.type = type, .node = "dead", .term = Seconds{3}, .paused_until = paused}, std::nullopt);
+      ASSERT_TRUE(lease && *lease);
+      before = (*lease)->token;
+    }
+  }
+  clock_.set(kStart);
+  const auto store = opened();
+  LeaseStore& leases = *store->backend().leases;
+  EXPECT_EQ(leases.view(type, std::nullopt)->holder, std::nullopt);
+  const auto lease =
+      leases.acquire({.type = type, .node = "next", .term = Seconds{3}}, std::nullopt);
+  ASSERT_TRUE(lease);
+  ASSERT_TRUE(*lease) << "a dead holder keeps the lease";
+  EXPECT_TRUE((*lease)->fresh);
+  EXPECT_GT((*lease)->token, before);
+  EXPECT_EQ((*lease)->paused_until, paused);
+}
+
 TEST_F(Open, refuses_data_without_a_schema) {
   opened(3).reset();
   change_raw([](const Engine::View& view) {

@@ -45,6 +45,9 @@ Result<std::unique_ptr<StoreParts>> StoreParts::open(const EngineOptions& option
   if (Result<void> loaded = parts->writer.load(); !loaded) {
     return std::unexpected(std::move(loaded.error()));
   }
+  if (Result<void> ended = parts->leases.end_all(); !ended) {
+    return std::unexpected(std::move(ended.error()));
+  }
   return parts;
 }
 

@@ -88,7 +88,8 @@ Result<void> Payments::release(const NewPayment& payment, std::optional<Instant>
                                        .bytea(payment.context)
                                        .bytea({reinterpret_cast<const char*>(payment.digest.data()),
                                                payment.digest.size()})
-                                       .int8(epoch_us(now))},
+                                       .int8(epoch_us(now))
+                                       .bytea(payment.reason)},
                         earliest.announcement(now)};
   const auto rows = run_calls(pool_, calls, runtime::Deadline(deadline_));
   earliest.lower(hints_);  // whatever the answer was, it may be there

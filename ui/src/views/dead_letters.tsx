@@ -1,11 +1,11 @@
 // Dead letters: which, why, and back into the queue.
 import { useState } from "preact/hooks";
-import { page, post, segment } from "../api";
+import { page, segment } from "../api";
 import { Confirm } from "../dialogs";
 import { count, instant } from "../format";
 import { useLive } from "../stream";
 import { Empty, Field, Loading, Panel, Problem, useLoad } from "../ui";
-import type { Item } from "./item";
+import { change } from "./item";
 
 interface DeadItem {
   itemId: string;
@@ -32,7 +32,7 @@ function DeadList(props: { type: string; depth: number; onPick: (id: string) => 
     const bad: string[] = [];
     for (const id of ids) {
       try {
-        await post<Item>(`/api/v1/dispatch/${segment(props.type)}/${segment(id)}/redrive`);
+        await change(props.type, id, "redrive");
       } catch (problem) {
         bad.push(`${id}: ${problem instanceof Error ? problem.message : String(problem)}`);
       }

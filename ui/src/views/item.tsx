@@ -19,6 +19,16 @@ export interface Item {
   audit: { at: string; action: string; from: string | null; to: string; detail: string | null }[];
 }
 
+/** Items of a domain change by its own routes: the generic ones refuse them. */
+const DOMAINS: Record<string, string> = { PAYMENT: "/api/v1/payments", SMS: "/api/messages" };
+
+export async function change(type: string, id: string, action: "redrive" | "cancel"): Promise<void> {
+  const domain = DOMAINS[type];
+  if (domain) await post(`${domain}/${segment(id)}/${action}`);
+  else if (action === "redrive") await post(`/api/v1/dispatch/${segment(type)}/${segment(id)}/redrive`);
+  else await del(`/api/v1/dispatch/${segment(type)}/${segment(id)}`);
+}
+
 function ItemCard(props: { type: string; id: string }) {
   const path = `/api/v1/dispatch/${segment(props.type)}/${segment(props.id)}`;
   const { value, error, reload } = useLoad(() => get<Item>(path), path);
@@ -66,7 +76,7 @@ function ItemCard(props: { type: string; id: string }) {
           danger={asking === "cancel"}
           onClose={() => setAsking(undefined)}
           onConfirm={async () => {
-            await (asking === "redrive" ? post(`${path}/redrive`) : del(path));
+            await change(props.type, props.id, asking);
             reload();
           }}
         >

@@ -89,7 +89,7 @@ function MessageCard(props: { id: string }) {
           action="Redrive"
           onClose={() => setAsking(false)}
           onConfirm={async () => {
-            await post(`${itemPath}/redrive`);
+            await post(`${path}/redrive`);
             message.reload();
             item.reload();
           }}

@@ -11,7 +11,7 @@ import time
 import pytest
 from conftest import wait_until
 
-GET = b"GET /health/live HTTP/1.1\r\nHost: h\r\n\r\n"
+GET = b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"
 ANSWER_SECONDS_MAX = 1.0  # for 19 answers of 20; on two cores one may have to wait for the attackers' own work
 
 # What the daemon may use beyond what it has when idle.
@@ -123,8 +123,10 @@ def send_what_goes(each, data):
 def test_malformed_requests(siege):
     under = siege()
     chance = random.Random(1)
-    seeds = [GET, b"POST /api/v1/slots HTTP/1.1\r\nHost: h\r\nContent-Length: 20\r\n\r\n" + b"x" * 20,
-             b"POST /api/v1/slots HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"]
+    seeds = [GET, b"POST /api/v1/slots HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                  b"Content-Length: 20\r\n\r\n" + b"x" * 20,
+             (b"POST /api/v1/slots HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+             b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n")]
     for _ in range(2_000):
         data = bytearray(chance.choice(seeds) * chance.randint(1, 3))
         for _ in range(chance.randint(1, 8)):
@@ -202,7 +204,7 @@ def test_slow_headers(siege):
 
 def test_slow_bodies(siege):
     under = siege(PENSTOCK_HTTP_BODY_GRACE="PT2S")
-    first = b"POST /api/v1/slots HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\n"
+    first = b"POST /api/v1/slots HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n"
     answers = trickle(under, first, b" ", seconds=15)
     assert all(a.startswith(b"HTTP/1.1 408 ") for a in answers)
     under.end(800 * 2 * CONNECTION_KIB + ANY_KIB)
@@ -238,8 +240,10 @@ def test_pipelined_garbage(siege):
 
 @pytest.mark.parametrize("first,status", [
     (GET[:-2] + b"X: ", b"431"),
-    (b"POST /api/v1/slots HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999999\r\n\r\n", b"413"),
-    (b"POST /api/v1/slots HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n", b"413"),
+    ((b"POST /api/v1/slots HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+     b"Content-Length: 99999999999\r\n\r\n"), b"413"),
+    ((b"POST /api/v1/slots HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+     b"Transfer-Encoding: chunked\r\n\r\n"), b"413"),
     (b"", b"414"),
 ])
 def test_endless_senders(siege, first, status):
@@ -262,7 +266,8 @@ def test_endless_senders(siege, first, status):
 def test_unfinished_bodies_cannot_fill_the_memory(siege):
     """60 senders of 15 MiB each, none of which finishes: 900 MiB, of which a part is refused with 503."""
     under = siege()
-    head = b"POST /api/v1/slots/batch HTTP/1.1\r\nHost: h\r\nContent-Length: 16777216\r\n\r\n"
+    head = (b"POST /api/v1/slots/batch HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            b"Content-Length: 16777216\r\n\r\n")
     block = b" " * (1 << 20)
     sockets = [connect(under.daemon) for _ in range(60)]
     for each in sockets:
@@ -281,7 +286,7 @@ def test_unfinished_bodies_cannot_fill_the_memory(siege):
 def test_clients_that_do_not_read(siege):
     """Pipelined requests whose answers nobody reads: the daemon stops reading, and holds little."""
     under = siege(PENSTOCK_HTTP_IDLE_TIMEOUT="PT3S")
-    requests = b"GET /metrics HTTP/1.1\r\nHost: h\r\n\r\n" * 2_000  # about 10 KiB each to answer
+    requests = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n" * 2_000  # about 10 KiB each to answer
     sockets = [connect(under.daemon) for _ in range(20)]
     for each in sockets:
         each.setblocking(False)

@@ -49,28 +49,40 @@ def built_by_cmake(prefix, tmp_path_factory) -> pathlib.Path:
 # What the daemon is built with, and the library is not.
 PACKAGES = ("fmt", "OpenSSL", "yaml-cpp", "RocksDB", "PostgreSQL", "MariaDB", "CLI11", "RdKafka", "Uring", "Protobuf", "GTest")
 WITHOUT_PACKAGES = [f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in PACKAGES]
+# As the tree itself is compiled: a second run takes the objects from the cache.
+LAUNCHER = [f"-DCMAKE_CXX_COMPILER_LAUNCHER=env;CCACHE_BASEDIR={ROOT};CCACHE_NOHASHDIR=1;ccache"]
+
+
+@pytest.fixture
+def scratch(request) -> pathlib.Path:
+    """An empty folder below the tree, where the compiler cache knows paths relative to it."""
+    folder = BUILD / "scratch" / re.sub(r"\W", "_", request.node.name)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    yield folder
+    shutil.rmtree(folder)
 
 
 @pytest.mark.parametrize("taken_in", [
     f"add_subdirectory({ROOT} penstock)",
     f"include(FetchContent)\nFetchContent_Declare(penstock SOURCE_DIR {ROOT})\nFetchContent_MakeAvailable(penstock)",
 ], ids=["add_subdirectory", "FetchContent"])
-def test_another_project_takes_in_the_library_alone(tmp_path, taken_in):
-    (tmp_path / "limiter_basics.cc").write_bytes((EXAMPLES / "limiter_basics.cc").read_bytes())
-    (tmp_path / "CMakeLists.txt").write_text(
+def test_another_project_takes_in_the_library_alone(scratch, taken_in):
+    (scratch / "limiter_basics.cc").write_bytes((EXAMPLES / "limiter_basics.cc").read_bytes())
+    (scratch / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.25)\nproject(scratch LANGUAGES CXX)\nset(CMAKE_CXX_STANDARD 20)\n"
         f"{taken_in}\nadd_executable(limiter_basics limiter_basics.cc)\n"
         "target_link_libraries(limiter_basics PRIVATE Penstock::penstock)\n")
-    build = tmp_path / "build"
-    run("cmake", "-S", tmp_path, "-B", build, *WITHOUT_PACKAGES)
+    build = scratch / "build"
+    run("cmake", "-S", scratch, "-B", build, *WITHOUT_PACKAGES, *LAUNCHER)
     run("cmake", "--build", build)
     assert run(build / "limiter_basics") == printed_block()
 
 
-def test_builds_by_itself(tmp_path):
-    run("cmake", "-S", ROOT, "-B", tmp_path, "-G", "Ninja", "-DPENSTOCK_LIBRARY_ONLY=ON", *WITHOUT_PACKAGES)
-    run("cmake", "--build", tmp_path)
-    assert (tmp_path / "libpenstock.so").exists()
+def test_builds_by_itself(scratch):
+    run("cmake", "-S", ROOT, "-B", scratch, "-G", "Ninja", "-DPENSTOCK_LIBRARY_ONLY=ON", *WITHOUT_PACKAGES)
+    run("cmake", "--build", scratch)
+    assert (scratch / "libpenstock.so").exists()
 
 
 def headers(prefix):

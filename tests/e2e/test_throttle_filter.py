@@ -24,6 +24,7 @@ def test_the_filter_answers_204_then_429_or_403(daemon):
 
 def test_a_made_up_api_key_buys_nothing(daemon):
     add_policy(daemon, "ip:*", capacity=3)
+    add_policy(daemon, "apiKey:*", capacity=100)
     statuses = [filter_(daemon, {"X-API-Key": f"made-up-{i}"}).status for i in range(5)]
     assert statuses == [204, 204, 204, 429, 429]
     assert remaining(daemon, "apiKey:made-up-0") == 99

@@ -164,9 +164,10 @@ TEST_F(DispatchServiceTest, waits_while_its_sink_cannot_be_made) {
   settings.max_pause = Seconds{1};
   ASSERT_TRUE(node.put_type(kType, settings));
   node.enqueue(calls("x", 3));
-  ASSERT_TRUE(runtime::eventually(
-      [&] { return stores.queue.view(kType, std::nullopt)->paused_until != Instant{}; }));
-  EXPECT_TRUE(node.call<DispatchSummary>(&DispatchService::summary, kType)->paused_until);
+  // One look may fall between two pauses.
+  ASSERT_TRUE(runtime::eventually([&] {
+    return node.call<DispatchSummary>(&DispatchService::summary, kType)->paused_until.has_value();
+  }));
   settings.sink = {};
   ASSERT_TRUE(node.put_type(kType, settings));
   ASSERT_TRUE(wait_for(core::ItemState::dispatched, 3));

@@ -21,7 +21,7 @@ namespace {
 
 using testing::HasSubstr;
 
-core::SinkSettings settings(Millis timeout = Seconds{30}) {
+core::SinkSettings settings(Millis timeout = Seconds{120}) {
   core::SinkSettings made{.type = core::SinkType::temporal,
                           .workflow_type = "PaymentExecWorkflow",
                           .task_queue = "payment-exec-task-queue"};
@@ -38,7 +38,7 @@ Handover item(const std::string& id = "p-1") {
 
 class OnFrontend : public testing::Test {
  protected:
-  void open(TemporalOptions options = {}, Millis timeout = Seconds{30}) {
+  void open(TemporalOptions options = {}, Millis timeout = Seconds{120}) {
     if (options.address.empty()) options.address = frontend_->address();
     options.namespace_name = "payments";
     options.probe_interval = Millis{50};

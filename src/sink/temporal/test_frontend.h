@@ -63,7 +63,7 @@ class TestFrontend final : public temporal_api::WorkflowService::CallbackService
   std::vector<temporal_api::StartWorkflowExecutionRequest> wait_for_starts(std::size_t count) {
     std::unique_lock lock(mutex_);
     EXPECT_TRUE(
-        changed_.wait_for(lock, std::chrono::seconds(30), [&] { return starts_.size() >= count; }));
+        changed_.wait_for(lock, std::chrono::seconds(90), [&] { return starts_.size() >= count; }));
     return starts_;
   }
   Metadata metadata() {

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "store/embedded/folder_holder.h"
+
 namespace penstock::app {
 namespace {
 
@@ -17,6 +19,14 @@ Result<std::unique_ptr<store::embedded::EmbeddedStore>> open_embedded(const Conf
         fmt::format("there is no data folder {}; give it by --data-dir", config.data_dir.string()));
   }
   return store::embedded::EmbeddedStore::open(embedded_options(config), clock);
+}
+
+void warn_of_open_folder(const std::filesystem::path& folder, Log& log) {
+  const auto open = store::embedded::open_to_others(folder);
+  if (!open) return;
+  log.warn("store.folder_open_to_others", {{"folder", folder.string()},
+                                           {"mode", fmt::format("{:04o}", open->mode)},
+                                           {"fix", open->fix}});
 }
 
 }  // namespace
@@ -62,6 +72,7 @@ Result<Stores> Stores::open(const Config& config, const Clock& clock, Log* log, 
     auto embedded = open_embedded(config, clock, use);
     if (!embedded) return std::unexpected(embedded.error());
     stores.embedded_ = std::move(*embedded);
+    if (log != nullptr) warn_of_open_folder(config.data_dir, *log);
   }
   if (used(StoreChoice::postgres)) {
     auto postgres = store::postgres::PostgresStore::open(postgres_options(config), log);

@@ -237,7 +237,7 @@ def assert_the_first_slot_is_kept(machine):
 def test_the_installation_makes_the_user_and_the_folder(machine):
     entry = machine.run("getent", "passwd", "penstock").stdout
     assert entry.split(":")[5:] == ["/var/lib/penstock", "/usr/sbin/nologin\n"] and 100 <= int(entry.split(":")[2]) < 1000
-    assert machine.run("stat", "-c", "%a %U %G", "/var/lib/penstock").stdout == "750 penstock penstock\n"
+    assert machine.run("stat", "-c", "%a %U %G", "/var/lib/penstock").stdout == "700 penstock penstock\n"
     assert machine.run("stat", "-c", "%a %U %G", "/etc/penstock/penstock.yaml").stdout == "640 root penstock\n"
 
 
@@ -350,7 +350,7 @@ def test_the_service_does_its_work_in_its_sandbox(booted):
     curl(booted, "/api/v1/slots", {"eventId": "kept", "requestedTime": "2035-06-01T12:00:00Z"})
     assert curl(booted, "/api/v1/throttle/check", {"key": "user:1"})["allowed"] is True
     assert '"eventId":"kept"' in cli(booted, "slots", "get", "kept", "--json")
-    assert booted.run("stat", "-c", "%a %U", "/var/lib/penstock").stdout == "750 penstock\n"
+    assert booted.run("stat", "-c", "%a %U", "/var/lib/penstock").stdout == "700 penstock\n"
 
 
 def test_a_crash_is_followed_by_a_start(booted):

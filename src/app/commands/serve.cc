@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <algorithm>
 #include <csignal>
@@ -127,6 +128,7 @@ int wait_for_stop(const Signals& signals, Config& current, const RereadConfig& r
 int serve(const Config& config, const RereadConfig& reread,
           std::span<const sink::SinkExtension> extensions) {
   const Signals signals;
+  umask(S_IRWXG | S_IRWXO);  // what it writes holds payments, numbers and secrets of sinks
   raise_file_limit();
   const runtime::SystemClock clock;
   Log log(clock, STDERR_FILENO, config.log.level, config.log.format_for(STDERR_FILENO));

@@ -71,10 +71,20 @@ Finding judge_access(const std::string& folder, bool exists, const DiskView& dis
                     std::generic_category().message(disk.problem)),
         disk.problem == EROFS
             ? "mount it for writing, or set another data-dir"
-            : fmt::format("install -d -o {} -m 0750 {}, or set another data-dir", who, folder));
+            : fmt::format("install -d -o {} -m 0700 {}, or set another data-dir", who, folder));
   }
   return ok(kName, exists ? fmt::format("{} may write to {}", who, folder)
                           : fmt::format("{} is not there yet, and {} may make it", folder, who));
+}
+
+Finding judge_mode(const std::string& folder,
+                   const std::optional<store::embedded::OpenFolder>& open, bool empty) {
+  constexpr const char* kName = "folder.mode";
+  if (!open) return ok(kName, "only its user may look into it");
+  if (empty) return ok(kName, "empty; the daemon closes it to other users");
+  return warning(
+      kName, fmt::format("other users may look into {}: its mode is {:04o}", folder, open->mode),
+      open->fix);
 }
 
 Finding judge_disk(const std::string& folder, const DiskView& disk) {
@@ -136,6 +146,8 @@ Findings check_folder(const Config& config, const runtime::Deadline& /*deadline*
   const bool exists = std::filesystem::is_directory(config.data_dir, ignored);
   Findings findings = {judge_access(folder, exists, disk, user_name()), judge_disk(folder, disk)};
   if (!exists) return findings;
+  findings.push_back(judge_mode(folder, store::embedded::open_to_others(config.data_dir),
+                                std::filesystem::is_empty(config.data_dir, ignored)));
   std::ranges::move(judge_folder(folder, store::embedded::inspect_folder(config.data_dir),
                                  store::embedded::kSchemaVersion, is_http_free(config)),
                     std::back_inserter(findings));

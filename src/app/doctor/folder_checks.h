@@ -9,6 +9,7 @@
 #include "app/doctor/finding.h"
 #include "base/result.h"
 #include "runtime/deadline.h"
+#include "store/embedded/folder_holder.h"
 #include "store/embedded/inspect.h"
 
 namespace penstock::app::doctor {
@@ -24,6 +25,10 @@ Finding judge_disk(const std::string& folder, const DiskView& disk);
 // `who` runs this, by name or number.
 Finding judge_access(const std::string& folder, bool exists, const DiskView& disk,
                      const std::string& who);
+
+// `open`: how it is open to others than its user.
+Finding judge_mode(const std::string& folder,
+                   const std::optional<store::embedded::OpenFolder>& open, bool empty);
 
 // Whether a daemon may have the folder. `http_free`: whoever has it is not one with these settings.
 Finding judge_lock(std::optional<long> holder, bool http_free);

@@ -121,9 +121,19 @@ TEST(DoctorFolder, space_is_told_before_it_ends) {
 TEST(DoctorFolder, access_says_who_may_not_and_what_to_do) {
   EXPECT_EQ(judge_access("/d", false, {.place = "/"}, "penstock").status, Status::ok);
   EXPECT_THAT(judge_access("/d", true, {.place = "/d", .problem = EACCES}, "penstock").fix,
-              HasSubstr("install -d -o penstock"));
+              HasSubstr("install -d -o penstock -m 0700"));
   EXPECT_THAT(judge_access("/d", true, {.place = "/d", .problem = EROFS}, "penstock").fix,
               HasSubstr("mount it"));
+}
+
+TEST(DoctorFolder, a_folder_that_others_may_enter_is_told_once_it_holds_something) {
+  EXPECT_EQ(judge_mode("/d", std::nullopt, false).status, Status::ok);
+  const store::embedded::OpenFolder folder{.mode = 0755, .fix = "chmod -R go-rwx /d"};
+  EXPECT_EQ(judge_mode("/d", folder, true).status, Status::ok);
+  const Finding open = judge_mode("/d", folder, false);
+  EXPECT_EQ(open.status, Status::warning);
+  EXPECT_THAT(open.found, HasSubstr("0755"));
+  EXPECT_EQ(open.fix, "chmod -R go-rwx /d");
 }
 
 TEST(DoctorFolder, schemas_of_other_versions) {

@@ -25,7 +25,7 @@ Diary::~Diary() {
 }
 
 void Diary::open_file() {
-  fd_ = open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  fd_ = open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   struct stat status = {};
   bytes_ = fd_ >= 0 && fstat(fd_, &status) == 0 ? static_cast<std::size_t>(status.st_size) : 0;
 }

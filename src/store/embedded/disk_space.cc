@@ -38,7 +38,7 @@ std::uintmax_t log_bytes(const std::filesystem::path& dir) {
 
 Result<void> check_disk_space(const std::filesystem::path& dir) {
   const std::filesystem::path file = dir / "penstock.probe";
-  const int fd = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  const int fd = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0) return std::unexpected(translate(errno, dir, "write"));
   const std::uintmax_t needed = std::min(log_bytes(dir), kReplayBytesMax) + kOpenBytes;
   int problem = posix_fallocate(fd, 0, static_cast<off_t>(needed));

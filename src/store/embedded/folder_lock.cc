@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -33,15 +34,33 @@ void write_holder(int fd) {
   [[maybe_unused]] const ssize_t written = pwrite(fd, text.data(), text.size(), 0);
 }
 
-}  // namespace
-
-Result<FolderLock> FolderLock::take(const std::filesystem::path& dir) {
+// Others may not look into a folder that this process makes, or finds with nothing in it. That may
+// fail where the folder is somebody else's, such as the root of a volume: see open_to_others().
+Result<void> make_private(const std::filesystem::path& dir) {
   std::error_code error;
   std::filesystem::create_directories(dir, error);
   if (error) return std::unexpected(translate(error.value(), dir, "make the folder"));
+  if (std::filesystem::is_empty(dir, error) && !error && open_to_others(dir)) {
+    std::filesystem::permissions(dir, std::filesystem::perms::owner_all, error);
+  }
+  return {};
+}
 
+}  // namespace
+
+std::optional<OpenFolder> open_to_others(const std::filesystem::path& dir) {
+  struct stat status = {};
+  if (stat(dir.c_str(), &status) != 0) return std::nullopt;
+  const bool ours = status.st_uid == geteuid() || geteuid() == 0;
+  if ((status.st_mode & (ours ? S_IRWXG | S_IRWXO : S_IRWXO)) == 0) return std::nullopt;
+  return OpenFolder{.mode = status.st_mode & 07777U,
+                    .fix = fmt::format("chmod -R {}-rwx {}", ours ? "go" : "o", dir.string())};
+}
+
+Result<FolderLock> FolderLock::take(const std::filesystem::path& dir) {
+  if (Result<void> made = make_private(dir); !made) return std::unexpected(made.error());
   const std::filesystem::path file = dir / "penstock.lock";
-  const int fd = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  const int fd = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0) return std::unexpected(translate(errno, dir, "write to the folder"));
   FolderLock lock(fd);
   if (flock(fd, LOCK_EX | LOCK_NB) != 0) {

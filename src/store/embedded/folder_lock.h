@@ -12,7 +12,7 @@ namespace penstock::store::embedded {
 
 class FolderLock {
  public:
-  // Makes the folder when it is missing.
+  // Makes the folder when it is missing. One that it makes or finds empty is for this user alone.
   static Result<FolderLock> take(const std::filesystem::path& dir);
 
   FolderLock(FolderLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}

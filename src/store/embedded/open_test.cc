@@ -19,6 +19,7 @@
 #include "store/embedded/encoding.h"
 #include "store/embedded/engine.h"
 #include "store/embedded/engine_options.h"
+#include "store/embedded/folder_holder.h"
 #include "store/embedded/folder_lock.h"
 #include "store/embedded/queue_encoding.h"
 #include "store/embedded/temp_folder.h"
@@ -116,6 +117,29 @@ class Open : public testing::Test {
 TEST_F(Open, makes_the_folder_and_finds_everything_again) {
   EXPECT_EQ(rows(*opened(25)), 25U);
   EXPECT_EQ(rows(*opened()), 25U);
+}
+
+fs::perms mode_of(const fs::path& path) { return fs::status(path).permissions(); }
+
+TEST_F(Open, closes_a_folder_that_it_makes_or_finds_empty_to_others) {
+  opened().reset();
+  EXPECT_EQ(mode_of(dir_), fs::perms::owner_all);
+  fs::remove_all(dir_);
+  fs::create_directories(dir_);
+  fs::permissions(dir_, fs::perms::all);
+  opened().reset();
+  EXPECT_EQ(mode_of(dir_), fs::perms::owner_all);
+  EXPECT_FALSE(open_to_others(dir_));
+}
+
+TEST_F(Open, leaves_the_mode_of_a_folder_with_files_to_its_owner) {
+  opened().reset();
+  fs::permissions(dir_, fs::perms::group_read, fs::perm_options::add);
+  opened().reset();
+  const auto open = open_to_others(dir_);
+  ASSERT_TRUE(open);
+  EXPECT_EQ(open->mode, 0740U);
+  EXPECT_EQ(open->fix, "chmod -R go-rwx " + dir_.string());
 }
 
 TEST_F(Open, refuses_a_folder_that_this_process_has_open) {

@@ -79,7 +79,10 @@ class ComposedDaemon final : public Daemon {
     std::vector<front::Route> routes;
     std::vector<front::ReadyCheck> checks;
     for (const store::Backend& each : stores_->needed()) {
-      checks.push_back({"store." + each.name, [health = each.health] { return health->check(); }});
+      checks.push_back({"store." + each.name,
+                        [health = each.health] { return health->check(); },
+                        {},
+                        [health = each.health] { return health->note(); }});
     }
     front::add_slot_routes(routes, *slots_, clock_);
     front::add_slot_config_routes(routes, *slots_, clock_);
@@ -141,8 +144,11 @@ class ComposedDaemon final : public Daemon {
     if (!server) return std::unexpected(server.error());
     server_ = std::move(*server);
     feed_->sample();  // what the first second does is then seen to grow
-    sampler_ = std::make_unique<runtime::Ticker>(
-        "sampler", Seconds{1}, [this](const auto&) { server_->publish(feed_->sample()); });
+    sampler_ = std::make_unique<runtime::Ticker>("sampler", Seconds{1},
+                                                 [this, told = false](const auto&) mutable {
+                                                   server_->publish(feed_->sample());
+                                                   told = told || tell_damage();
+                                                 });
     return start_resp();
   }
 
@@ -176,6 +182,18 @@ class ComposedDaemon final : public Daemon {
   }
 
  private:
+  // Whether there was something to tell.
+  bool tell_damage() {
+    bool told = false;
+    for (const store::Backend& each : stores_->needed()) {
+      const std::string note = each.health->note();
+      if (note.empty()) continue;
+      log_.error("store.damaged", {{"store", each.name}, {"error", note}});
+      told = true;
+    }
+    return told;
+  }
+
   Result<void> start_resp() {
     if (config_.resp.address.empty()) return {};
     auto server = front::RespServer::start(config_.resp, throttle_->limits(), log_, metrics_);

@@ -36,6 +36,9 @@ class StoreHealth {
  public:
   virtual ~StoreHealth() = default;
   virtual Result<void> check() = 0;
+  // What somebody should know although the engine works, such as damage that a reader met; empty
+  // when there is nothing. Stays until the process ends.
+  virtual std::string note() { return {}; }
 };
 
 struct Backend {

@@ -57,7 +57,8 @@ static_assert(std::ranges::is_sorted(kReasons, {}, &Reason::status));
 // What a client should wait when the error does not say: a full queue or a missed deadline is gone
 // in a moment, a store that is away takes a few seconds to come back.
 Seconds usual_delay(ErrorKind kind) noexcept {
-  return kind == ErrorKind::unavailable ? Seconds{5} : Seconds{1};
+  const bool away = kind == ErrorKind::unavailable || kind == ErrorKind::corrupt;
+  return away ? Seconds{5} : Seconds{1};
 }
 
 Response make(int status, std::string_view message, std::string_view field,
@@ -98,9 +99,8 @@ int status_of(ErrorKind kind) noexcept {
     case ErrorKind::overloaded:
     case ErrorKind::unavailable:
     case ErrorKind::timeout:
+    case ErrorKind::corrupt:  // somebody has to restore what is damaged; the rest is served
       return 503;
-    case ErrorKind::corrupt:
-      break;
   }
   return 500;
 }

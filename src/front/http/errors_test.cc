@@ -24,7 +24,7 @@ TEST(Errors, every_kind_has_its_status) {
   EXPECT_EQ(status_of(ErrorKind::overloaded), 503);
   EXPECT_EQ(status_of(ErrorKind::unavailable), 503);
   EXPECT_EQ(status_of(ErrorKind::timeout), 503);
-  EXPECT_EQ(status_of(ErrorKind::corrupt), 500);
+  EXPECT_EQ(status_of(ErrorKind::corrupt), 503);
 }
 
 TEST(Errors, statuses_have_reasons) {
@@ -62,7 +62,7 @@ TEST(Errors, retry_after_is_whole_seconds_rounded_up_and_at_least_one) {
   EXPECT_EQ(with(ErrorKind::exhausted, Seconds{90}), "90");
   EXPECT_EQ(with(ErrorKind::overloaded, Millis::zero()), "1");
   EXPECT_EQ(with(ErrorKind::unavailable, Millis::zero()), "5");
-  EXPECT_EQ(with(ErrorKind::corrupt, Seconds{9}), "none");
+  EXPECT_EQ(with(ErrorKind::corrupt, Millis{0}), "5");
   EXPECT_EQ(with(ErrorKind::conflict, Seconds{9}), "none");
   EXPECT_EQ(retry_after(error_response(429, "m", "r", kAnswered)), "1");
   EXPECT_EQ(retry_after(error_response(503, "m", "r", kAnswered)), "1");

@@ -73,12 +73,11 @@ std::string_view GatewaySentences::of(ErrorKind kind) const noexcept {
       return "Rate Limit Exceeded";
     case ErrorKind::unavailable:
     case ErrorKind::timeout:
+    case ErrorKind::corrupt:
       return store_down;
     case ErrorKind::exhausted:
     case ErrorKind::overloaded:
       return "Service Unavailable";
-    case ErrorKind::corrupt:
-      break;
   }
   return "Internal Server Error";
 }

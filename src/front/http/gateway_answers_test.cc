@@ -76,8 +76,8 @@ TEST(GatewayAnswers, a_message_on_the_bus_is_published) {
 
 TEST(GatewayAnswers, what_is_wrong_with_our_own_bytes_is_not_told) {
   const Response response = answer(ErrorKind::corrupt);
-  EXPECT_EQ(response.status, 500);
-  EXPECT_THAT(response.body, HasSubstr("\"message\":\"Internal Server Error\""));
+  EXPECT_EQ(response.status, 503);
+  EXPECT_THAT(response.body, HasSubstr("Down : Service Unavailable\""));
   EXPECT_THAT(response.body, Not(HasSubstr("because")));
 }
 

@@ -18,7 +18,8 @@ Response ready(const std::vector<ReadyCheck>& checks) {
     const Result<void> result = check.check();
     all_up = all_up && result.has_value();
     list.begin_object().member("name", check.name).member("status", result ? "UP" : "DOWN");
-    if (!result) list.member("message", result.error().what);
+    const std::string message = !result ? result.error().what : check.note ? check.note() : "";
+    if (!message.empty()) list.member("message", message);
     list.end_object();
   }
   list.end_array();

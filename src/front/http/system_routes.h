@@ -18,6 +18,7 @@ struct ReadyCheck {
   std::string name;
   std::function<Result<void>()> check;
   std::function<bool()> applies = {};  // quick too; while it says no, nothing is checked or shown
+  std::function<std::string()> note = {};  // what to say although it works; empty = nothing
 };
 
 // /health/live, /health/ready, /metrics, /q/metrics. `metrics` must outlive the routes.

@@ -77,6 +77,15 @@ TEST_F(SystemRoutesTest, are_not_ready_when_one_check_is_down) {
   EXPECT_EQ(response.headers, (std::vector<Header>{{"Retry-After", "1"}}));
 }
 
+TEST_F(SystemRoutesTest, are_ready_with_a_note) {
+  ReadyCheck check = up("store");
+  check.note = [] { return std::string("damage seen"); };
+  const Response response = get("/health/ready", {check});
+  EXPECT_EQ(response.status, 200);
+  EXPECT_EQ(response.body, R"({"status":"UP","checks":[{"name":"store","status":"UP",)"
+                           R"("message":"damage seen"}]})");
+}
+
 TEST_F(SystemRoutesTest, ask_the_checks_each_time) {
   bool fine = false;
   const std::vector<ReadyCheck> checks = {{"x", [&fine]() -> Result<void> {

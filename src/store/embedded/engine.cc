@@ -14,11 +14,11 @@ constexpr Seconds kMendInterval{1};
 }  // namespace
 
 Error Engine::View::translate(const rocksdb::Status& status, std::string_view doing) const {
-  return embedded::translate(status, engine_->options_.dir, doing);
+  return engine_->noted(embedded::translate(status, engine_->options_.dir, doing));
 }
 
 Error Engine::View::in_folder(Error error) const {
-  return embedded::in_folder(std::move(error), engine_->options_.dir);
+  return engine_->noted(embedded::in_folder(std::move(error), engine_->options_.dir));
 }
 
 Result<std::unique_ptr<Engine>> Engine::open(const EngineOptions& options, const Clock& clock) {
@@ -73,6 +73,18 @@ Result<void> Engine::check() const {
     return std::unexpected(std::move(*failure));
   }
   return {};
+}
+
+Error Engine::noted(Error error) {
+  if (error.kind != ErrorKind::corrupt) return error;
+  const std::lock_guard lock(mutex_);
+  if (damage_.empty()) damage_ = error.what;
+  return error;
+}
+
+std::string Engine::damage() const {
+  const std::lock_guard lock(mutex_);
+  return damage_;
 }
 
 void Engine::set_failure(Error failure) {

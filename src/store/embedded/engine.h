@@ -13,6 +13,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/result.h"
@@ -65,6 +67,9 @@ class Engine {
   // thread that commits, holding no view.
   Result<bool> mend();
 
+  // Any thread: the first damage that a reader met, empty when none did. Mending does not undo it.
+  std::string damage() const;
+
   // Keeps the engine from writing until it is mended.
   void set_failure(Error failure);
 
@@ -73,6 +78,7 @@ class Engine {
       : options_(options), clock_(clock), lock_(std::move(lock)) {}
 
   void leave() noexcept;
+  Error noted(Error error);
   Result<void> reopen(const Error& failure);
 
   const EngineOptions options_;
@@ -85,6 +91,7 @@ class Engine {
   std::size_t views_ = 0;               // guarded by mutex_
   bool reopening_ = false;              // guarded by mutex_
   std::optional<Error> failure_;        // guarded by mutex_
+  std::string damage_;                  // guarded by mutex_
   std::unique_ptr<Database> database_;  // replaced under mutex_ while there are no views
 };
 

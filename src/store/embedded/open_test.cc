@@ -397,6 +397,12 @@ TEST_F(Open, fails_only_the_event_whose_record_is_damaged) {
   const auto found = store->backend().slots->find(events);
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().kind, ErrorKind::corrupt);
+  EXPECT_TRUE(store->backend().health->check());
+  EXPECT_EQ(store->backend().health->note(), "damage seen: " + answers[1].error().what);
+}
+
+TEST_F(Open, a_folder_without_damage_has_no_note) {
+  EXPECT_EQ(opened(5)->backend().health->note(), "");
 }
 
 TEST_F(Open, refuses_damaged_configs_and_counters) {

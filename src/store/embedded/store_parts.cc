@@ -15,6 +15,11 @@ Result<void> EmbeddedHealth::check() {
   return writer_.engine.check();
 }
 
+std::string EmbeddedHealth::note() {
+  const std::string damage = writer_.engine.damage();
+  return damage.empty() ? damage : "damage seen: " + damage;
+}
+
 StoreParts::StoreParts(std::unique_ptr<Engine> engine_in, const Clock& clock)
     : engine(std::move(engine_in)),
       writer(*engine, clock),

@@ -31,6 +31,7 @@ class EmbeddedHealth final : public StoreHealth {
  public:
   explicit EmbeddedHealth(Writer& writer) : writer_(writer) {}
   Result<void> check() override;
+  std::string note() override;
 
  private:
   Writer& writer_;

@@ -32,7 +32,8 @@ inline constexpr std::array<ExitMeaning, 5> kExitMeanings{{
      "group alone, which print their help"},
     {kExitUnreachable, "the daemon could not be reached", "the daemon could not be reached"},
     {kExitInterrupted, "interrupted by Ctrl-C",
-     "interrupted by Ctrl-C or SIGTERM (`slots import`, `payments import`, `slots prune`, `bench`; "
+     "interrupted by Ctrl-C or SIGTERM (`slots import`, `payments import`, `slots prune`, "
+     "`verify`, `bench`; "
      "the daemon, `demo downstream` and `top` end with 0)"},
 }};
 

@@ -69,6 +69,7 @@ int run_penstock(int argc, const char* const* argv,
   add_check_config(line.root());
   add_doctor(line.root());
   add_migrate(line.root());
+  add_verify(line.root());
   add_version(line.root());
   add_slots(line.root());
   add_windows(line.root());

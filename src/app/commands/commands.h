@@ -12,6 +12,7 @@ void add_serve(Command root, std::span<const sink::SinkExtension> extensions);
 void add_check_config(Command root);
 void add_doctor(Command root);
 void add_migrate(Command root);
+void add_verify(Command root);
 void add_version(Command root);
 void add_metrics(Command root);
 void add_slots(Command root);

@@ -23,6 +23,9 @@ constexpr std::uint64_t kFreeBytesMin = 64 * kMiB;
 // About ten million slots, and what compaction needs beside them.
 constexpr std::uint64_t kFreeBytesLow = 1024 * kMiB;
 
+// To end the table at hand, of at most 64 MiB, and to say so.
+constexpr Millis kReport{1'000};
+
 bool is_used(const Config& config) {
   return config.slots.store == StoreChoice::embedded ||
          config.throttle.store == StoreChoice::embedded ||
@@ -138,7 +141,32 @@ Findings judge_folder(const std::string& folder, const Result<store::embedded::F
   return findings;
 }
 
-Findings check_folder(const Config& config, const runtime::Deadline& /*deadline*/) {
+Finding judge_data(const std::string& folder, const Result<store::embedded::Verdict>& verdict) {
+  constexpr const char* kName = "folder.data";
+  if (!verdict) {
+    if (verdict.error().kind == ErrorKind::corrupt) {
+      return failed(kName, verdict.error().what, "restore the folder from a backup");
+    }
+    return skipped(kName, verdict.error().what);
+  }
+  const std::string see_all = "see all that is wrong: penstock verify " + folder;
+  if (verdict->loss) return failed(kName, *verdict->loss, see_all);
+  if (!verdict->damaged.empty()) {
+    return failed(kName,
+                  fmt::format("{} of {} tables are damaged: {}", verdict->damaged.size(),
+                              verdict->read.tables, verdict->damaged.front()),
+                  "restore the folder from a backup; " + see_all);
+  }
+  const std::string read =
+      fmt::format("{} of {} MiB", verdict->read.bytes / kMiB, verdict->read.bytes_total / kMiB);
+  return ok(kName, verdict->complete()
+                       ? fmt::format("tables ({}), logs and seal are whole", read)
+                       : fmt::format("logs and seal are whole, and so are the {} of tables that "
+                                     "could be read in time; for the rest: penstock verify {}",
+                                     read, folder));
+}
+
+Findings check_folder(const Config& config, const runtime::Deadline& deadline) {
   if (!is_used(config)) return {skipped("folder", "nothing is kept in the embedded store")};
   const std::string folder = config.data_dir.string();
   const DiskView disk = look_at_disk(config.data_dir);
@@ -151,6 +179,11 @@ Findings check_folder(const Config& config, const runtime::Deadline& /*deadline*
   std::ranges::move(judge_folder(folder, store::embedded::inspect_folder(config.data_dir),
                                  store::embedded::kSchemaVersion, is_http_free(config)),
                     std::back_inserter(findings));
+  if (std::filesystem::exists(config.data_dir / "CURRENT", ignored)) {
+    findings.push_back(judge_data(
+        folder, store::embedded::verify_folder(
+                    config.data_dir, [&](const auto&) { return deadline.remaining() > kReport; })));
+  }
   return findings;
 }
 

@@ -11,6 +11,7 @@
 #include "runtime/deadline.h"
 #include "store/embedded/folder_holder.h"
 #include "store/embedded/inspect.h"
+#include "store/embedded/verify.h"
 
 namespace penstock::app::doctor {
 
@@ -35,6 +36,9 @@ Finding judge_lock(std::optional<long> holder, bool http_free);
 
 Findings judge_folder(const std::string& folder, const Result<store::embedded::FolderView>& view,
                       std::uint32_t known_schema, bool http_free);
+
+// What was read of its tables, logs and seal.
+Finding judge_data(const std::string& folder, const Result<store::embedded::Verdict>& verdict);
 
 Findings check_folder(const Config& config, const runtime::Deadline& deadline);
 

@@ -152,6 +152,22 @@ TEST(DoctorFolder, schemas_of_other_versions) {
   EXPECT_THAT(finding_of(broken, "folder.schema").fix, HasSubstr("backup"));
 }
 
+TEST(DoctorFolder, data_that_is_lost_or_damaged_fails) {
+  store::embedded::Verdict verdict;
+  verdict.read = {.tables = 2, .tables_total = 2, .bytes = 3 * kMiB, .bytes_total = 3 * kMiB};
+  EXPECT_EQ(judge_data("/d", verdict).found, "tables (3 of 3 MiB), logs and seal are whole");
+  verdict.read.tables = 1;
+  EXPECT_EQ(judge_data("/d", verdict).status, Status::ok);
+  EXPECT_THAT(judge_data("/d", verdict).found, HasSubstr("for the rest: penstock verify /d"));
+  verdict.damaged.emplace_back("7.sst: bad block");
+  EXPECT_EQ(judge_data("/d", verdict).status, Status::failed);
+  EXPECT_THAT(judge_data("/d", verdict).found, HasSubstr("7.sst"));
+  verdict.loss = "the log is gone";
+  EXPECT_EQ(judge_data("/d", verdict).found, "the log is gone");
+  EXPECT_THAT(judge_data("/d", verdict).fix, HasSubstr("penstock verify /d"));
+  EXPECT_EQ(judge_data("/d", fail(ErrorKind::unavailable, "in use")).status, Status::skipped);
+}
+
 TEST(DoctorFolder, tells_who_uses_it) {
   EXPECT_EQ(judge_lock(std::nullopt, true).status, Status::ok);
   EXPECT_THAT(judge_lock(42, false).found, HasSubstr("process 42"));

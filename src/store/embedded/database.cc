@@ -16,18 +16,10 @@
 #include "store/embedded/encoding.h"
 #include "store/embedded/errors.h"
 #include "store/embedded/queue_upgrade.h"
+#include "store/embedded/seal.h"
 
 namespace penstock::store::embedded {
 namespace {
-
-constexpr std::array kAllFamilies = {
-    Family::meta,          Family::event_slot,      Family::slot_window,
-    Family::slot_config,   Family::throttle_policy, Family::throttle_usage,
-    Family::queue_item,    Family::queue_due,       Family::queue_context,
-    Family::queue_settled, Family::queue_audit,     Family::queue_state,
-    Family::item_type,     Family::slot_term,       Family::payment,
-    Family::payment_order, Family::gateway_quota,   Family::gateway_log};
-static_assert(kAllFamilies.size() == kFamilies);
 
 constexpr std::uint32_t kDeadItemsListed = 7;  // the schema since when they are
 
@@ -40,26 +32,6 @@ Error newer_schema(const std::filesystem::path& dir, std::string_view sign) {
           .what = fmt::format("data folder {} was written by a newer version of Penstock ({}; this "
                               "version knows schema {}): start that version, or another folder",
                               dir.string(), sign, kSchemaVersion)};
-}
-
-// Whether there is a database to open. RocksDB would make a new one, and delete the files of the
-// old, when only the pointer to it (CURRENT) is lost; we refuse.
-Result<bool> has_database(const std::filesystem::path& dir) {
-  std::error_code error;
-  if (std::filesystem::exists(dir / "CURRENT", error)) return true;
-  // Not a range-for: its increment throws.
-  for (std::filesystem::directory_iterator at(dir, error), end; !error && at != end;
-       at.increment(error)) {
-    const std::filesystem::path extension = at->path().extension();
-    if (extension == ".sst" || extension == ".log") {
-      return fail(ErrorKind::corrupt,
-                  fmt::format("data folder {} holds data ({}) but its file CURRENT is missing: "
-                              "restore the folder from a backup",
-                              dir.string(), at->path().filename().string()));
-    }
-  }
-  if (error) return std::unexpected(translate(error.value(), dir, "read the folder"));
-  return false;
 }
 
 Result<void> check_family_names(const EngineOptions& options) {
@@ -76,6 +48,24 @@ Result<void> check_family_names(const EngineOptions& options) {
 }
 
 }  // namespace
+
+Result<bool> has_database(const std::filesystem::path& dir) {
+  std::error_code error;
+  if (std::filesystem::exists(dir / "CURRENT", error)) return true;
+  // Not a range-for: its increment throws.
+  for (std::filesystem::directory_iterator at(dir, error), end; !error && at != end;
+       at.increment(error)) {
+    const std::filesystem::path& file = at->path();
+    if (file.extension() == ".sst" || file.extension() == ".log" || file.filename() == kSealName) {
+      return fail(ErrorKind::corrupt,
+                  fmt::format("data folder {} holds data ({}) but its file CURRENT is missing: "
+                              "restore the folder from a backup",
+                              dir.string(), file.filename().string()));
+    }
+  }
+  if (error) return std::unexpected(translate(error.value(), dir, "read the folder"));
+  return false;
+}
 
 class Database::FailureListener final : public rocksdb::EventListener {
  public:
@@ -127,6 +117,12 @@ Result<std::unique_ptr<Database>> Database::open(const EngineOptions& options, c
     if (Result<void> known = check_family_names(options); !known) {
       return std::unexpected(std::move(known.error()));
     }
+    // Before anything is changed: whoever finds the lost file can put it back.
+    if (Result<void> sealed =
+            options.accept_loss ? Result<void>() : check_seal(options.dir, options.env);
+        !sealed) {
+      return std::unexpected(std::move(sealed.error()));
+    }
   }
   std::unique_ptr<Database> database(new Database(options, clock));
   if (Result<void> opened = database->open_families(!*present); !opened) {
@@ -142,6 +138,10 @@ Result<void> Database::open_families(bool create) {
   rocksdb::DBOptions options = make_db_options(options_.env);
   options.create_if_missing = create;
   options.create_missing_column_families = true;
+  if (options_.accept_loss) {  // up to the first damage, and over gaps
+    options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
+    options.track_and_verify_wals_in_manifest = false;
+  }
   options.listeners.push_back(listener_);
   options.info_log = diary_;
   const auto cache = make_block_cache(options_.cache_bytes);
@@ -203,6 +203,31 @@ Result<void> Database::write_schema() {
   const rocksdb::Status status =
       db_->Put(durably, family(Family::meta), rocksdb::Slice(kSchemaKey.data(), kSchemaKey.size()),
                encode_schema(kSchemaVersion));
+  if (!status.ok()) return std::unexpected(translate(status, options_.dir, "write"));
+  return {};
+}
+
+Result<std::optional<std::uint64_t>> Database::epoch() const {
+  std::string value;
+  const rocksdb::Status status =
+      db_->Get(rocksdb::ReadOptions(), family(Family::meta),
+               rocksdb::Slice(kEpochKey.data(), kEpochKey.size()), &value);
+  if (status.IsNotFound()) return std::nullopt;
+  if (!status.ok()) {
+    return std::unexpected(translate(status, options_.dir, "read the epoch of the seal"));
+  }
+  const Result<std::uint64_t> epoch = decode_epoch(value);
+  if (!epoch) return std::unexpected(in_folder(epoch.error(), options_.dir));
+  return *epoch;
+}
+
+Result<void> Database::write_epoch(std::uint64_t epoch) {
+  rocksdb::WriteOptions durably;
+  durably.sync = true;
+  rocksdb::Status status =
+      db_->Put(durably, family(Family::meta), rocksdb::Slice(kEpochKey.data(), kEpochKey.size()),
+               encode_epoch(epoch));
+  if (status.ok()) status = db_->Flush(rocksdb::FlushOptions(), family(Family::meta));
   if (!status.ok()) return std::unexpected(translate(status, options_.dir, "write"));
   return {};
 }

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -21,7 +22,12 @@ struct EngineOptions {
   bool relaxed_durability = false;
   std::size_t cache_bytes = 0;
   rocksdb::Env* env = nullptr;  // null = RocksDB's own; must outlive the engine
+  bool accept_loss = false;     // opens a folder whose logs lack what its seal says that they have
 };
+
+// Whether there is a database to open. RocksDB would make a new one, and delete the files of the
+// old, when only the pointer to it (CURRENT) is lost; we refuse.
+Result<bool> has_database(const std::filesystem::path& dir);
 
 class Database {
  public:
@@ -38,6 +44,11 @@ class Database {
 
   // Writes the schema version, durably.
   Result<void> write_schema();
+
+  // The number that ties the database to its seal; none: it was never sealed.
+  Result<std::optional<std::uint64_t>> epoch() const;
+  // Durable, and in a table, so that it is not lost with a log.
+  Result<void> write_epoch(std::uint64_t epoch);
 
   // What stopped a flush or a compaction, if anything did. RocksDB is told not to go on by itself:
   // with 7.8 the log stays unusable after it "recovered" (facebook/rocksdb#11643).

@@ -1,5 +1,7 @@
 #include "store/embedded/engine.h"
 
+#include <rocksdb/transaction_log.h>
+
 #include "base/check.h"
 #include "store/embedded/disk_space.h"
 #include "store/embedded/errors.h"
@@ -10,6 +12,9 @@ namespace {
 // Often enough that clients notice no more than a retry, seldom enough that a broken disk is left
 // in peace.
 constexpr Seconds kMendInterval{1};
+
+// What a lost log may take unnoticed. One small file a second is nothing beside the log.
+constexpr Seconds kSealInterval{1};
 
 }  // namespace
 
@@ -28,14 +33,69 @@ Result<std::unique_ptr<Engine>> Engine::open(const EngineOptions& options, const
   if (!database) return std::unexpected(std::move(database.error()));
   std::unique_ptr<Engine> engine(new Engine(options, clock, std::move(*lock)));
   engine->database_ = std::move(*database);
+  if (Result<void> sealed = engine->begin_sealing(); !sealed) {
+    return std::unexpected(std::move(sealed.error()));
+  }
+  engine->sealer_ = std::make_unique<runtime::Ticker>(
+      "sealer", kSealInterval, [engine = engine.get()](const auto&) {
+        static_cast<void>(engine->seal());  // the next second tries again
+      });
   return engine;
 }
 
 Engine::~Engine() {
+  sealer_.reset();
   // Never after a failure: RocksDB takes a second call on a log that failed for a bug, and aborts.
-  if (options_.relaxed_durability && check()) {
-    database_->db().FlushWAL(/*sync=*/true).PermitUncheckedError();
+  if (options_.relaxed_durability && check() && database_->db().FlushWAL(/*sync=*/true).ok()) {
+    acknowledged_ = database_->db().GetLatestSequenceNumber();
   }
+  static_cast<void>(seal());  // the older seal holds as well
+}
+
+Result<void> Engine::begin_sealing() {
+  const Result<std::optional<std::uint64_t>> epoch = database_->epoch();
+  if (!epoch) return std::unexpected(epoch.error());
+  const Result<std::optional<Seal>> before = read_seal(options_.dir);
+  if (!before && !options_.accept_loss) return std::unexpected(before.error());
+  const bool has_seal = before && *before && (*before)->sequence > 0 && !options_.accept_loss;
+  if (*epoch && has_seal) {
+    sealed_ = **before;
+  } else {
+    // The file first: a database that says that it is sealed has one.
+    sealed_ = {.epoch = static_cast<std::uint64_t>(clock_.now().time_since_epoch().count())};
+    if (Result<void> begun = write_seal(options_.dir, sealed_); !begun) return begun;
+    if (Result<void> marked = database_->write_epoch(sealed_.epoch); !marked) return marked;
+  }
+  note_recovered(*database_);
+  return seal();
+}
+
+void Engine::note_recovered(const Database& database) {
+  const std::lock_guard lock(commit_mutex_);
+  recovered_ = acknowledged_ = database.db().GetLatestSequenceNumber();
+}
+
+Result<void> Engine::seal() {
+  const std::lock_guard seal_lock(seal_mutex_);
+  Seal next{.epoch = sealed_.epoch};
+  {
+    const Result<View> view = this->view();
+    if (!view) return std::unexpected(view.error());
+    const std::lock_guard lock(commit_mutex_);
+    // A write that failed may have begun a new log, which then does not hold the last good one.
+    if (Result<void> able = check(); !able) return able;
+    next.sequence = acknowledged_;
+    if (next.sequence > recovered_) {
+      std::unique_ptr<rocksdb::LogFile> log;
+      const rocksdb::Status status = view->db().GetCurrentWalFile(&log);
+      if (!status.ok()) return std::unexpected(view->translate(status, "read the log's number"));
+      next.log = log->LogNumber();
+    }
+  }
+  if (next == sealed_) return {};
+  Result<void> written = write_seal(options_.dir, next);
+  if (written) sealed_ = next;
+  return written;
 }
 
 Result<Engine::View> Engine::view() {
@@ -59,8 +119,12 @@ Result<void> Engine::commit(rocksdb::WriteBatch& batch) {
   rocksdb::WriteOptions write;
   write.sync = !options_.relaxed_durability;
   // Only the committing thread replaces database_, so it needs no view.
+  const std::lock_guard lock(commit_mutex_);
   const rocksdb::Status status = database_->db().Write(write, &batch);
-  if (status.ok()) return {};
+  if (status.ok()) {
+    if (write.sync) acknowledged_ = database_->db().GetLatestSequenceNumber();
+    return {};
+  }
   Error error = translate(status, options_.dir, "write");
   set_failure(error);
   return std::unexpected(std::move(error));
@@ -122,6 +186,7 @@ Result<void> Engine::reopen(const Error& failure) {
   }
   database_.reset();  // nobody else looks at it while reopening_ is set
   Result<std::unique_ptr<Database>> reopened = Database::open(options_, clock_);
+  if (reopened) note_recovered(**reopened);
   // A database that opens but does not take a write is for reading only.
   Result<void> writable =
       reopened ? (*reopened)->write_schema() : std::unexpected(reopened.error());

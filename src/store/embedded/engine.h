@@ -4,12 +4,15 @@
 // After a write has failed nobody knows whether its bytes reached the log. The engine therefore
 // writes nothing more to that database; reads go on. mend() reopens it, which replays the log: the
 // failed batch is then there in whole or not at all.
+//
+// A thread of its own seals each second what was acknowledged meanwhile (seal.h).
 #pragma once
 
 #include <rocksdb/write_batch.h>
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -19,8 +22,10 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "runtime/ticker.h"
 #include "store/embedded/database.h"
 #include "store/embedded/folder_lock.h"
+#include "store/embedded/seal.h"
 
 namespace penstock::store::embedded {
 
@@ -70,6 +75,10 @@ class Engine {
   // Any thread: the first damage that a reader met, empty when none did. Mending does not undo it.
   std::string damage() const;
 
+  // Notes in the folder up to where writes were acknowledged, if that has changed. Any thread; done
+  // each second and at the end. A seal that lags behind is weaker, not wrong.
+  Result<void> seal();
+
   // Keeps the engine from writing until it is mended.
   void set_failure(Error failure);
 
@@ -80,19 +89,32 @@ class Engine {
   void leave() noexcept;
   Error noted(Error error);
   Result<void> reopen(const Error& failure);
+  Result<void> begin_sealing();
+  void note_recovered(const Database& database);
 
   const EngineOptions options_;
   const Clock& clock_;
   const FolderLock lock_;
   std::optional<Instant> last_mend_;  // the committing thread's
 
+  // Held during a write: while it is free, the last one is in the newest log.
+  std::mutex commit_mutex_;
+  // Numbers of writes, guarded by commit_mutex_: the last one that was there when the database was
+  // opened, which is in tables since; and the last one that was acknowledged and is on disk.
+  std::uint64_t recovered_ = 0;
+  std::uint64_t acknowledged_ = 0;
+
+  std::mutex seal_mutex_;
+  Seal sealed_;  // what the file says; guarded by seal_mutex_
+
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::size_t views_ = 0;               // guarded by mutex_
-  bool reopening_ = false;              // guarded by mutex_
-  std::optional<Error> failure_;        // guarded by mutex_
-  std::string damage_;                  // guarded by mutex_
-  std::unique_ptr<Database> database_;  // replaced under mutex_ while there are no views
+  std::size_t views_ = 0;                    // guarded by mutex_
+  bool reopening_ = false;                   // guarded by mutex_
+  std::optional<Error> failure_;             // guarded by mutex_
+  std::string damage_;                       // guarded by mutex_
+  std::unique_ptr<Database> database_;       // replaced under mutex_ while there are no views
+  std::unique_ptr<runtime::Ticker> sealer_;  // last: it uses all of the above
 };
 
 }  // namespace penstock::store::embedded

@@ -93,6 +93,9 @@ rocksdb::DBOptions make_db_options(rocksdb::Env* env) {
   // acknowledged, and is dropped. Damage anywhere else would lose what was acknowledged after it,
   // so the store refuses to open instead of quietly going back in time (RocksDB's default).
   options.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
+  // A closed log that is missing or shorter than it was refuses to open as well. Of the newest one
+  // RocksDB knows nothing: the seal does (seal.h).
+  options.track_and_verify_wals_in_manifest = true;
   options.max_total_wal_size = kLogBytesMax;
   // One flush and one compaction beside the writer: the machine may have two cores.
   options.max_background_jobs = 2;

@@ -4,6 +4,7 @@
 
 #include <rocksdb/options.h>
 
+#include <array>
 #include <cstddef>
 #include <memory>
 
@@ -36,6 +37,14 @@ enum class Family : std::size_t {
   gateway_log = 17,
 };
 inline constexpr std::size_t kFamilies = 18;
+inline constexpr std::array kAllFamilies = {
+    Family::meta,          Family::event_slot,      Family::slot_window,
+    Family::slot_config,   Family::throttle_policy, Family::throttle_usage,
+    Family::queue_item,    Family::queue_due,       Family::queue_context,
+    Family::queue_settled, Family::queue_audit,     Family::queue_state,
+    Family::item_type,     Family::slot_term,       Family::payment,
+    Family::payment_order, Family::gateway_quota,   Family::gateway_log};
+static_assert(kAllFamilies.size() == kFamilies);
 
 // RocksDB wants a family called "default" to exist; it holds `meta`.
 const char* family_name(Family family) noexcept;

@@ -22,6 +22,7 @@
 #include "store/embedded/folder_holder.h"
 #include "store/embedded/folder_lock.h"
 #include "store/embedded/queue_encoding.h"
+#include "store/embedded/seal.h"
 #include "store/embedded/temp_folder.h"
 
 namespace penstock::store::embedded {
@@ -349,8 +350,12 @@ TEST_F(Open, refuses_a_log_damaged_in_the_middle_instead_of_losing_its_end) {
   expect_refused(ErrorKind::corrupt, "cannot open the database");
 }
 
-TEST_F(Open, drops_a_last_record_that_was_cut_short) {
+TEST_F(Open, drops_a_last_record_that_was_cut_short_and_never_sealed) {
+  opened().reset();
+  fs::copy_file(dir_ / kSealName, folder_.path() / "seal");
   opened(50).reset();
+  // As if the process had died within a second.
+  fs::copy_file(folder_.path() / "seal", dir_ / kSealName, fs::copy_options::overwrite_existing);
   fs::resize_file(log(), fs::file_size(log()) - 3);
   EXPECT_EQ(rows(*opened()), 49U);
 }

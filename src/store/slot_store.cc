@@ -3,7 +3,8 @@
 namespace penstock::store {
 
 Result<void> check_request(const SlotRequest& request) {
-  if (const std::string_view problem = id_problem(request.event.str()); !problem.empty()) {
+  if (const std::string_view problem = id_problem(core::shown_id(request.event));
+      !problem.empty()) {
     return invalid_field("eventId", problem);
   }
   if (request.requested < kInstantMin || request.requested >= kInstantEnd) {

@@ -22,7 +22,7 @@ using core::SlotStatus;
 using core::WindowUse;
 
 struct SlotRequest {
-  EventId event;
+  EventId event;  // of an item: core::item_event()
   ConfigName config_name;
   // The active version as the caller knows it; null = the caller knows no such config. A backend
   // that holds a newer version of the same name decides by the newer one.

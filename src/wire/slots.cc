@@ -7,7 +7,7 @@ namespace penstock::wire {
 namespace {
 
 void write_assignment_members(JsonWriter& out, const core::Slot& slot) {
-  out.member("eventId", slot.event.str())
+  out.member("eventId", core::shown_id(slot.event))
       .member("scheduledTime", slot.scheduled)
       .member("delayMs", slot.delay().count())
       .member("windowStart", slot.window_start)
@@ -102,6 +102,7 @@ void encode_slot(JsonWriter& out, const core::Slot& slot) {
       .member("createdAt", slot.created)
       .member("configVersion", slot.config_version);
   if (slot.confirm_by) out.member("confirmBy", *slot.confirm_by);
+  if (const auto owner = core::owner_of(slot.event); !owner.empty()) out.member("owner", owner);
   out.end_object();
 }
 

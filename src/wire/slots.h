@@ -28,7 +28,7 @@ Result<core::SlotConfigDraft> decode_slot_config(JsonValue value);
 
 // {eventId, scheduledTime, delayMs, windowStart, configName}
 void encode_assignment(JsonWriter& out, const core::Slot& slot);
-// The same and {status, createdAt, configVersion, requestedTime, confirmBy?}
+// The same and {status, createdAt, configVersion, requestedTime, confirmBy?, owner?}
 void encode_slot(JsonWriter& out, const core::Slot& slot);
 // {configName, maxPerWindow, windowSize, windowSizeSecs?, pool, version, active, effectiveFrom}
 void encode_slot_config(JsonWriter& out, const core::SlotConfig& config);

@@ -224,6 +224,15 @@ TEST(SlotJson, tells_a_slot_with_its_history) {
             R"("createdAt":"2025-06-01T11:59:59.999Z","configVersion":3})");
 }
 
+TEST(SlotJson, tells_whose_a_slot_is) {
+  core::Slot slot = example_slot();
+  slot.event = core::item_event("L:i0");
+  JsonWriter out;
+  encode_slot(out, slot);
+  EXPECT_TRUE(out.str().starts_with(R"({"eventId":"L:i0",)")) << out.str();
+  EXPECT_TRUE(out.str().ends_with(R"("owner":"dispatch"})")) << out.str();
+}
+
 TEST(SlotJson, tells_a_config) {
   JsonWriter out;
   encode_slot_config(out, example_config());

@@ -28,14 +28,11 @@ struct ExportArguments {
   }
 };
 
-// Slots in the order of their event ids; with a prefix, only those that begin with it.
-Result<std::uint64_t> export_slots(const store::Backend& store, const ExportArguments& arguments,
-                                   OutputFile& out) {
-  const ExportFormat format = arguments.parsed_format();
-  std::string rows(format == ExportFormat::csv ? kSlotCsvHeader : "");
+// Slots in the order of their stored ids, only those that begin with `prefix`.
+Result<std::uint64_t> export_from(const store::Backend& store, ExportFormat format,
+                                  const EventId& prefix, std::string rows, OutputFile& out) {
   std::uint64_t count = 0;
-  const std::string& prefix = arguments.event_prefix;
-  EventId after = EventId::trusted(prefix);
+  EventId after = prefix;
   if (!prefix.empty()) {  // scan() begins after its argument, and the prefix may be an id itself
     const auto exact = store.slots->find({&after, 1});
     if (!exact) return std::unexpected(exact.error());
@@ -49,7 +46,7 @@ Result<std::uint64_t> export_slots(const store::Backend& store, const ExportArgu
     if (!page) return std::unexpected(page.error());
     more = page->size() == kExportPageRows;
     for (const core::Slot& slot : *page) {
-      if (!slot.event.str().starts_with(prefix)) {
+      if (!slot.event.str().starts_with(prefix.str())) {
         more = false;
         break;
       }
@@ -63,6 +60,20 @@ Result<std::uint64_t> export_slots(const store::Backend& store, const ExportArgu
     rows.clear();
   }
   return count;
+}
+
+// Those of dispatch's items first.
+Result<std::uint64_t> export_slots(const store::Backend& store, const ExportArguments& arguments,
+                                   OutputFile& out) {
+  const ExportFormat format = arguments.parsed_format();
+  const std::string header(format == ExportFormat::csv ? kSlotCsvHeader : "");
+  const std::string& prefix = arguments.event_prefix;
+  if (prefix.empty()) return export_from(store, format, {}, header, out);
+  const auto items = export_from(store, format, core::item_event(prefix), header, out);
+  if (!items) return items;
+  const auto events = export_from(store, format, EventId::trusted(prefix), {}, out);
+  if (!events) return events;
+  return *items + *events;
 }
 
 // All versions of every config, newest first, in the order of their names.
@@ -135,11 +146,12 @@ void add_export(Command root) {
       "A daemon on the embedded store must be stopped before; PostgreSQL is read beside it.",
       {});
 
-  Command slots = group.add("slots", "Write all slots, ordered by event id.",
-                            {"penstock export slots > slots.ndjson",
-                             "penstock export slots --data-dir /var/lib/penstock --format csv "
-                             "--output slots.csv",
-                             "penstock export slots --event-prefix order-"});
+  Command slots =
+      group.add("slots", "Write all slots, those of dispatch's items first, ordered by event id.",
+                {"penstock export slots > slots.ndjson",
+                 "penstock export slots --data-dir /var/lib/penstock --format csv "
+                 "--output slots.csv",
+                 "penstock export slots --event-prefix order-"});
   const auto for_slots = std::make_shared<ExportArguments>();
   add_common(slots, *for_slots);
   slots.option({.names = "--event-prefix",

@@ -34,10 +34,11 @@ void append_json_line(std::string& out, Encode encode, const Value& value) {
 
 void append_row(std::string& out, ExportFormat format, const core::Slot& slot) {
   if (format == ExportFormat::ndjson) return append_json_line(out, wire::encode_slot, slot);
-  append_csv_row(out, {slot.event.str(), slot.config_name.str(), format_instant(slot.requested),
-                       format_instant(slot.scheduled), fmt::format("{}", slot.delay().count()),
-                       format_instant(slot.window_start), core::to_string(slot.status),
-                       format_instant(slot.created), fmt::format("{}", slot.config_version)});
+  append_csv_row(out, {core::shown_id(slot.event), slot.config_name.str(),
+                       format_instant(slot.requested), format_instant(slot.scheduled),
+                       fmt::format("{}", slot.delay().count()), format_instant(slot.window_start),
+                       core::to_string(slot.status), format_instant(slot.created),
+                       fmt::format("{}", slot.config_version), core::owner_of(slot.event)});
 }
 
 void append_row(std::string& out, ExportFormat format, const core::SlotConfig& config) {

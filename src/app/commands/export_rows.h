@@ -13,7 +13,7 @@ enum class ExportFormat { ndjson, csv };
 
 inline constexpr std::string_view kSlotCsvHeader =
     "eventId,configName,requestedTime,scheduledTime,delayMs,windowStart,status,createdAt,"
-    "configVersion\n";
+    "configVersion,owner\n";
 inline constexpr std::string_view kConfigCsvHeader =
     "configName,version,active,maxPerWindow,windowSize,pool,effectiveFrom\n";
 

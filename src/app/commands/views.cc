@@ -51,6 +51,9 @@ std::string slot_view(JsonValue slot) {
   if (field_or_dash(slot, "status") != "-") {
     text += fmt::format("status {}  created {}  config version {}\n", field_or_dash(slot, "status"),
                         field_or_dash(slot, "createdAt"), field_or_dash(slot, "configVersion"));
+    if (const std::string owner = field_or_dash(slot, "owner"); owner != "-") {
+      text += fmt::format("owner {}\n", owner);
+    }
   }
   return text;
 }

@@ -3,12 +3,32 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/ids.h"
 #include "base/time.h"
 
 namespace penstock::core {
+
+// Whose slot it is, is part of its event id: slots that dispatch takes for its items have ids that
+// begin with a space. Ids from outside have none, so no public event is ever an item's. Only these
+// functions know the mark; people see shown_id() and owner_of().
+inline constexpr char kItemEventMark = ' ';
+
+inline EventId item_event(std::string_view item) {  // {itemType}:{itemId}
+  return EventId::trusted(kItemEventMark + std::string(item));
+}
+inline bool is_item_event(const EventId& event) noexcept {
+  return event.str().starts_with(kItemEventMark);
+}
+inline std::string_view shown_id(const EventId& event) noexcept {
+  return std::string_view(event.str()).substr(is_item_event(event) ? 1 : 0);
+}
+// Empty = a public event.
+inline std::string_view owner_of(const EventId& event) noexcept {
+  return is_item_event(event) ? "dispatch" : "";
+}
 
 // One event asking for a time.
 struct SlotCall {

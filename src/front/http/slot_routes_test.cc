@@ -115,7 +115,7 @@ TEST_F(SlotRoutesTest, tell_a_slot) {
                                    .requested = kNoon};
   EXPECT_CALL(slots_, find(_)).WillOnce([&](std::span<const EventId> events) {
     EXPECT_EQ(events[0].str(), "a/b");
-    return std::vector<std::optional<core::Slot>>{slot_of(request)};
+    return std::vector<std::optional<core::Slot>>{slot_of(request), std::nullopt};
   });
   const Response response = get_slot("a/b");
   EXPECT_EQ(response.status, 200);
@@ -128,7 +128,7 @@ TEST_F(SlotRoutesTest, tell_a_slot) {
 
 TEST_F(SlotRoutesTest, tell_why_there_is_no_slot) {
   EXPECT_CALL(slots_, find(_))
-      .WillOnce(Return(std::vector<std::optional<core::Slot>>(1)))
+      .WillOnce(Return(std::vector<std::optional<core::Slot>>(2)))
       .WillOnce(Return(fail(ErrorKind::unavailable, "the store is away")));
   EXPECT_EQ(get_slot("a").body, slot_error_body(404, "Not Found", "this event has no slot"));
   EXPECT_EQ(get_slot("a").status, 503);

@@ -30,7 +30,7 @@ Error no_such_item(const ItemType& type, const ItemId& id) {
 
 // Under which the slot of an item is known.
 EventId slot_event(const ItemType& type, const ItemId& id) {
-  return EventId::trusted(type.str() + ":" + id.str());
+  return core::item_event(type.str() + ":" + id.str());
 }
 
 double seconds_of(Micros span) { return std::chrono::duration<double>(span).count(); }

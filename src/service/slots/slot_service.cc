@@ -191,9 +191,10 @@ void SlotService::read(Done<Result<T>> done, Work work) {
 void SlotService::find(EventId event, Done<Result<std::optional<core::Slot>>> done) {
   read<std::optional<core::Slot>>(
       std::move(done), [this, event = std::move(event)]() -> Result<std::optional<core::Slot>> {
-        auto found = slots_.find(std::span(&event, 1));
+        const EventId both[] = {event, core::item_event(event.str())};
+        auto found = slots_.find(both);
         if (!found) return std::unexpected(found.error());
-        return std::move(found->front());
+        return std::move(found->front() ? found->front() : found->back());
       });
 }
 
@@ -300,6 +301,9 @@ void SlotService::change(Change how, std::string_view what, EventId event, std::
                        return fail(ErrorKind::unavailable, "this store cannot change slots");
                      }
                      Result<core::Slot> slot = (life_->*how)(event, std::nullopt);
+                     if (!slot && slot.error().kind == ErrorKind::not_found) {
+                       return std::unexpected(no_public_slot(event, std::move(slot.error())));
+                     }
                      if (slot && log_.enabled(LogLevel::debug)) {
                        log_.debug(what, {{"request_id", request_id},
                                          {"event_id", event.str()},
@@ -307,6 +311,17 @@ void SlotService::change(Change how, std::string_view what, EventId event, std::
                      }
                      return slot;
                    });
+}
+
+// Only dispatch changes the slot of an item: the item waits for the time that the slot holds.
+Error SlotService::no_public_slot(const EventId& event, Error not_found) {
+  const EventId items = core::item_event(event.str());
+  const auto found = slots_.find({&items, 1});
+  if (!found) return found.error();
+  if (!found->front()) return not_found;
+  return {
+      .kind = ErrorKind::conflict,
+      .what = "this slot belongs to the item " + event.str() + "; cancel the item to give it back"};
 }
 
 void SlotService::expire(const std::function<bool()>& should_stop) {

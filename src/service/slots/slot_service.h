@@ -117,6 +117,7 @@ class SlotService {
   Result<std::shared_ptr<const core::SlotConfig>> active(const ConfigName& name);
 
   using Change = Result<core::Slot> (store::SlotLife::*)(const EventId&, std::optional<Instant>);
+  Error no_public_slot(const EventId& event, Error not_found);
   void change(Change how, std::string_view what, EventId event, std::string request_id,
               Done<Result<core::Slot>> done);
   // Slots that nobody confirmed in time give their place back.

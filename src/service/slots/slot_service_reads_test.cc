@@ -104,15 +104,24 @@ const Error kAway{.kind = ErrorKind::unavailable, .what = "away"};
 TEST_F(SlotServiceReadsTest, find_gives_the_slot_of_an_event) {
   const core::Slot slot{.event = EventId::trusted("a"), .scheduled = kNoon};
   EXPECT_CALL(slots_, find(_)).WillOnce([&](std::span<const EventId> events) {
-    EXPECT_EQ(events.size(), 1U);
+    EXPECT_EQ(events.size(), 2U);
     EXPECT_EQ(events[0].str(), "a");
-    return std::vector<std::optional<core::Slot>>{slot};
+    return std::vector<std::optional<core::Slot>>{slot, core::Slot{}};
   });
   EXPECT_EQ(find("a"), slot);
 }
 
+TEST_F(SlotServiceReadsTest, find_gives_the_slot_of_an_item_when_there_is_no_such_event) {
+  const core::Slot slot{.event = core::item_event("L:a"), .scheduled = kNoon};
+  EXPECT_CALL(slots_, find(_)).WillOnce([&](std::span<const EventId> events) {
+    EXPECT_EQ(events[1], slot.event);
+    return std::vector<std::optional<core::Slot>>{std::nullopt, slot};
+  });
+  EXPECT_EQ(find("L:a"), slot);
+}
+
 TEST_F(SlotServiceReadsTest, find_gives_nothing_for_an_unknown_event) {
-  EXPECT_CALL(slots_, find(_)).WillOnce(Return(std::vector<std::optional<core::Slot>>(1)));
+  EXPECT_CALL(slots_, find(_)).WillOnce(Return(std::vector<std::optional<core::Slot>>(2)));
   const auto found = find("a");
   ASSERT_TRUE(found);
   EXPECT_EQ(*found, std::nullopt);

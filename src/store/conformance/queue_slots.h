@@ -14,7 +14,7 @@ namespace penstock::store::conformance {
 inline NewItem slot_item(std::string id, std::string config, Instant requested,
                          Millis max_delay = std::chrono::days{1}) {
   NewItem item = new_item("T", id, Instant{});
-  item.slot = SlotRequest{.event = event("T:" + id),
+  item.slot = SlotRequest{.event = core::item_event("T:" + id),
                           .config_name = config_name(std::move(config)),
                           .config = nullptr,
                           .requested = requested,
@@ -36,7 +36,7 @@ TEST_P(QueueSlotSuite, gives_items_the_time_of_their_slot) {
     ASSERT_TRUE(answers[i]) << answers[i].error().what;
     EXPECT_EQ(answers[i]->result, EnqueueResult::created);
     const auto found =
-        harness().backend().slots->find(std::vector{event("T:s" + std::to_string(i))});
+        harness().backend().slots->find(std::vector{core::item_event("T:s" + std::to_string(i))});
     ASSERT_TRUE(found && found->at(0));
     EXPECT_EQ((*found)[0]->scheduled, answers[i]->scheduled);
     EXPECT_EQ(view("s" + std::to_string(i)).scheduled, answers[i]->scheduled);
@@ -63,7 +63,7 @@ TEST_P(QueueSlotSuite, writes_neither_when_there_is_no_slot) {
   EXPECT_TRUE(answers[3]);
   EXPECT_EQ(count(ItemState::ready), 2U);
   EXPECT_FALSE(*queue().find(item_type("T"), item_id("b")));
-  EXPECT_FALSE(harness().backend().slots->find(std::vector{event("T:b")})->at(0));
+  EXPECT_FALSE(harness().backend().slots->find(std::vector{core::item_event("T:b")})->at(0));
 }
 
 TEST_P(QueueSlotSuite, charges_no_slot_for_an_item_that_is_there_already) {
@@ -75,7 +75,64 @@ TEST_P(QueueSlotSuite, charges_no_slot_for_an_item_that_is_there_already) {
   put(new_item("T", "a", kNoon));
   const NewItem other = slot_item("a", "c", kNoon);
   EXPECT_EQ(put(other).result, EnqueueResult::different);
-  EXPECT_FALSE(harness().backend().slots->find(std::vector{event("T:a")})->at(0));
+  EXPECT_FALSE(harness().backend().slots->find(std::vector{core::item_event("T:a")})->at(0));
+}
+
+// Slots of items and public events share windows, never a slot.
+TEST_P(QueueSlotSuite, a_public_event_of_the_same_id_is_another_event) {
+  const Backend backend = harness().backend();
+  const Instant now = kNoon - std::chrono::days{1};
+  ASSERT_TRUE(backend.slot_configs->put({.name = config_name("c"),
+                                         .pool = pool_name("c"),
+                                         .max_per_window = 2,
+                                         .window_size = Seconds{4}},
+                                        now));
+  const auto used = [&] {
+    const auto uses = backend.slots->windows({.pool = pool_name("c"),
+                                              .window_size = Seconds{4},
+                                              .from = now,
+                                              .to = now + std::chrono::days{400},
+                                              .limit = 100});
+    std::int64_t sum = 0;
+    for (const WindowUse& use : *uses) sum += use.used;
+    return sum;
+  };
+  const Instant far = now + std::chrono::days{300};
+  const SlotRequest before{.event = event("T:a"),
+                           .config_name = config_name("c"),
+                           .config = nullptr,
+                           .requested = far,
+                           .max_delay = std::chrono::days{1},
+                           .ttl = Seconds{10}};
+  ASSERT_TRUE(backend.slots->assign({&before, 1}, now).at(0));
+  const Instant at = now + Seconds{60};
+  const Enqueued item = put(slot_item("a", "c", at), now);
+  EXPECT_LT(item.scheduled, at + Seconds{4}) << "the public event moved the item";
+  put(slot_item("b", "c", at), now);
+  EXPECT_EQ(used(), 3);
+
+  EXPECT_EQ(backend.slot_life->release(event("T:b"), now).error().kind, ErrorKind::not_found);
+  EXPECT_EQ(backend.slot_life->confirm(event("T:b"), now).error().kind, ErrorKind::not_found);
+  ASSERT_TRUE(backend.slot_life->release(event("T:a"), now));
+  EXPECT_EQ(used(), 2);
+  const std::vector both = {core::item_event("T:a"), event("T:a"), core::item_event("T:b")};
+  const auto found = backend.slots->find(both);
+  ASSERT_TRUE(found && found->at(0) && found->at(1) && found->at(2));
+  EXPECT_EQ(found->at(0)->status, SlotStatus::assigned);
+  EXPECT_EQ(found->at(0)->scheduled, item.scheduled);
+  EXPECT_EQ(found->at(1)->status, SlotStatus::released);
+
+  harness().reopen();
+  const auto all = harness().backend().slots->scan(EventId{}, 10);
+  ASSERT_TRUE(all) << all.error().what;
+  std::vector<EventId> events;
+  for (const Slot& slot : *all) events.push_back(slot.event);
+  EXPECT_EQ(events, (std::vector{both[0], both[2], both[1]}));
+  ASSERT_TRUE(harness().backend().slot_life->release(both[0], now)) << "as a cancelled item does";
+  const auto pruned =
+      harness().backend().slot_retention->prune({.before = at + Seconds{10}}, {}, {});
+  ASSERT_TRUE(pruned) << pruned.error().what;
+  EXPECT_EQ(pruned->slots, 2U);
 }
 
 }  // namespace penstock::store::conformance

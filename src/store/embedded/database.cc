@@ -22,6 +22,7 @@ namespace penstock::store::embedded {
 namespace {
 
 constexpr std::uint32_t kDeadItemsListed = 7;  // the schema since when they are
+constexpr std::uint32_t kItemSlotsMarked = 8;
 
 bool known_family(std::string_view name) {
   return std::ranges::any_of(kAllFamilies, [&](Family f) { return name == family_name(f); });
@@ -175,6 +176,9 @@ Result<void> Database::check_schema() {
     // Families that newer versions added are there by now: opening made them.
     if (*version < kDeadItemsListed) {
       if (Result<void> listed = list_dead_items(*this, options_.dir); !listed) return listed;
+    }
+    if (*version < kItemSlotsMarked) {
+      if (Result<void> marked = mark_item_slots(*this, options_.dir); !marked) return marked;
     }
     return write_schema();
   }

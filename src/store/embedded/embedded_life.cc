@@ -64,11 +64,12 @@ Result<Slot> Step::held(const EventId& event) const {
   Result<std::optional<Slot>> slot = find(event);
   if (!slot) return std::unexpected(std::move(slot.error()));
   if (!*slot) {
-    return fail(ErrorKind::not_found, fmt::format("event '{}' has no slot", event.str()));
+    return fail(ErrorKind::not_found, fmt::format("event '{}' has no slot", core::shown_id(event)));
   }
   if (is_over(**slot)) {
-    return fail(ErrorKind::conflict, fmt::format("the slot of event '{}' is {}", event.str(),
-                                                 core::to_string((*slot)->status)));
+    return fail(ErrorKind::conflict,
+                fmt::format("the slot of event '{}' is {}", core::shown_id(event),
+                            core::to_string((*slot)->status)));
   }
   return std::move(**slot);
 }
@@ -104,7 +105,7 @@ Result<void> Step::expire(const TermKey& term, Instant now) {
                     .in_folder({.kind = ErrorKind::corrupt,
                                 .what = fmt::format("event '{}' has a term and no slot of it: "
                                                     "restore the folder from a backup",
-                                                    term.event.str())})
+                                                    core::shown_id(term.event))})
                     .what);
   }
   Slot& slot = **found;
@@ -156,7 +157,7 @@ Result<core::Slot> EmbeddedLife::release(const EventId& event, std::optional<Ins
   if (!slot) return slot;
   if (now.value_or(writer_.clock.now()) >= slot->window_start) {
     return fail(ErrorKind::conflict,
-                fmt::format("the window of event '{}' has begun", event.str()));
+                fmt::format("the window of event '{}' has begun", core::shown_id(event)));
   }
   if (Result<void> given = step.give_back(*slot); !given) return std::unexpected(given.error());
   slot->status = SlotStatus::released;

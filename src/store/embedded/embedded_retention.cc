@@ -19,8 +19,8 @@ namespace {
 constexpr std::size_t kPageSlots = 50'000;
 
 Result<core::Slot> slot_at(const Engine::View& view, const rocksdb::Iterator& rows) {
-  Result<EventId> event = EventId::parse("the key of a slot", rows.key().ToStringView());
-  if (!event) return fail(ErrorKind::corrupt, view.in_folder(std::move(event.error())).what);
+  Result<EventId> event = decode_event(rows.key().ToStringView());
+  if (!event) return std::unexpected(view.in_folder(std::move(event.error())));
   Result<core::Slot> slot = decode_slot(*event, rows.value().ToStringView());
   if (!slot) return std::unexpected(view.in_folder(std::move(slot.error())));
   return slot;

@@ -72,8 +72,8 @@ Result<std::vector<Slot>> EmbeddedSlots::scan(const EventId& after, std::size_t 
   if (rows->Valid() && rows->key() == rocksdb::Slice(after.str())) rows->Next();
   for (; rows->Valid() && slots.size() < limit; rows->Next()) {
     const rocksdb::Slice value = rows->value();
-    Result<EventId> event = EventId::parse("the key of a slot", rows->key().ToStringView());
-    if (!event) return fail(ErrorKind::corrupt, view->in_folder(std::move(event.error())).what);
+    Result<EventId> event = decode_event(rows->key().ToStringView());
+    if (!event) return std::unexpected(view->in_folder(std::move(event.error())));
     Result<Slot> slot = decode_slot(*event, value.ToStringView());
     if (!slot) return std::unexpected(view->in_folder(std::move(slot.error())));
     slots.push_back(std::move(*slot));

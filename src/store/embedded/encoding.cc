@@ -1,5 +1,6 @@
 #include "store/embedded/encoding.h"
 
+#include <type_traits>
 #include <utility>
 
 #include "store/embedded/bytes.h"
@@ -61,11 +62,12 @@ class SlotReader : public ByteReader {
  private:
   template <class AnyId>
   AnyId id(std::string_view text) {
-    if (!id_problem(text).empty()) {
-      refuse("has a malformed id");
-      return {};
-    }
-    return AnyId::trusted(std::string(text));
+    AnyId id = AnyId::trusted(std::string(text));
+    std::string_view name = text;
+    if constexpr (std::is_same_v<AnyId, EventId>) name = core::shown_id(id);
+    if (id_problem(name).empty()) return id;
+    refuse("has a malformed id");
+    return {};
   }
 };
 
@@ -99,6 +101,12 @@ void encode_slot(const Slot& slot, std::string& out, bool place_kept) {
   put_number(out, static_cast<std::uint32_t>(slot.config_version));
   put_text(out, slot.config_name.str());
   if (slot.confirm_by) put_micros(out, *slot.confirm_by);
+}
+
+Result<EventId> decode_event(std::string_view key) {
+  SlotReader reader("the key of a slot", key);
+  auto event = reader.id_to_end<EventId>();
+  return reader.done(std::move(event));
 }
 
 Result<Slot> decode_slot(const EventId& event, std::string_view value) {

@@ -35,7 +35,8 @@ namespace penstock::store::embedded {
 //   5  payments (families of their own, empty in an older folder)
 //   6  the gateway (families of its own, empty in an older folder)
 //   7  a list of dead items (made from what is there when an older folder is opened)
-inline constexpr std::uint32_t kSchemaVersion = 7;
+//   8  event ids of items (slots of waiting items get theirs when an older folder is opened)
+inline constexpr std::uint32_t kSchemaVersion = 8;
 inline constexpr std::string_view kSchemaKey = "schema_version";
 
 std::string encode_schema(std::uint32_t version);
@@ -45,6 +46,7 @@ Result<std::uint32_t> decode_schema(std::string_view value);
 // repeated. `place_kept` marks a slot that EXPIRED after its window had begun: the window still
 // counts it.
 void encode_slot(const Slot& slot, std::string& out, bool place_kept = false);
+Result<EventId> decode_event(std::string_view key);
 Result<Slot> decode_slot(const EventId& event, std::string_view value);
 // Whether a window counts the slot of this record, which decode_slot accepts.
 bool holds_place(std::string_view value) noexcept;

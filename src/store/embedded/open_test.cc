@@ -280,6 +280,44 @@ TEST_F(Open, lists_the_dead_items_of_an_older_folder) {
   });
 }
 
+TEST_F(Open, gives_slots_of_waiting_items_of_an_older_folder_their_own_ids) {
+  const ItemType type = ItemType::trusted("T");
+  const auto request = [&](const char* event) {
+    return SlotRequest{.event = EventId::trusted(event),
+                       .config_name = ConfigName::trusted("c"),
+                       .requested = kStart,
+                       .max_delay = std::chrono::hours{1}};
+  };
+  {
+    const auto store = opened();
+    ASSERT_TRUE(store->backend().slot_configs->put({.name = ConfigName::trusted("c"),
+                                                    .pool = PoolName::trusted("c"),
+                                                    .max_per_window = 9,
+                                                    .window_size = Seconds{4}},
+                                                   kStart));
+    const SlotRequest event = request("T:b");
+    ASSERT_TRUE(store->backend().slots->assign({&event, 1}, kStart - Seconds{1}).at(0));
+    std::vector<NewItem> items;
+    for (const char* id : {"a", "b"}) {
+      items.push_back({.type = type, .id = ItemId::trusted(id), .due = kStart, .context = "{}"});
+    }
+    items[0].slot = request("T:a");  // as it was
+    for (const auto& answer : store->backend().queue->enqueue(items, kStart)) ASSERT_TRUE(answer);
+  }
+  change_raw([&](const Engine::View& view) {
+    EXPECT_TRUE(view.db()
+                    .Put(rocksdb::WriteOptions(), view.family(Family::meta),
+                         rocksdb::Slice(kSchemaKey.data(), kSchemaKey.size()), encode_schema(7))
+                    .ok());
+  });
+  const auto store = opened();
+  const auto all = store->backend().slots->scan(EventId{}, 10);
+  ASSERT_TRUE(all);
+  std::vector<std::string> ids;
+  for (const Slot& slot : *all) ids.push_back(slot.event.str());
+  EXPECT_EQ(ids, (std::vector<std::string>{" T:a", "T:b"}));
+}
+
 // The lock of the folder says that the former holder is dead; the clock may say otherwise.
 TEST_F(Open, ends_every_lease_even_if_the_clock_was_set_back) {
   const ItemType type = ItemType::trusted("T");

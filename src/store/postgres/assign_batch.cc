@@ -93,7 +93,8 @@ bool AssignBatch::continues_group(std::size_t place) const {
   const SlotRequest& head = *group_head_.back();
   const SlotRequest& request = requests_[place];
   return head.requested == request.requested && head.max_delay == request.max_delay &&
-         head.config_name == request.config_name && id_problem(request.event.str()).empty();
+         head.config_name == request.config_name &&
+         id_problem(core::shown_id(request.event)).empty();
 }
 
 void AssignBatch::add(std::size_t place, const FullHints& hints) {

@@ -54,7 +54,7 @@ void dispatch_with(const Backend& backend) {
   for (const char* id : {"a", "b", "c", "d"}) {
     items.push_back({.type = type, .id = ItemId::trusted(id), .due = now, .context = "{}"});
   }
-  items.back().slot = SlotRequest{.event = EventId::trusted("T:d"),
+  items.back().slot = SlotRequest{.event = core::item_event("T:d"),
                                   .config_name = ConfigName::trusted("default"),
                                   .config = nullptr,
                                   .requested = now,
@@ -136,6 +136,41 @@ TEST(Schema, a_newer_schema_is_refused_by_the_daemon_and_by_migrate) {
   EXPECT_EQ(store.error().kind, ErrorKind::conflict);
   EXPECT_NE(store.error().what.find("newer"), std::string::npos) << store.error().what;
   EXPECT_FALSE(migrate({.url = server().url(database)}));
+}
+
+TEST(Schema, slots_of_items_that_wait_get_their_own_ids) {
+  const std::string database = server().fresh_database();
+  {
+    const auto store = open_store({.url = server().url(database)});
+    ASSERT_NE(store, nullptr);
+    put(*store, 3);
+    auto events = asks("e", 0, 1);
+    events[0].event = EventId::trusted("T:b");  // public, and of the id of an item
+    ASSERT_TRUE(store->backend().slots->assign(events, kNoon - Seconds{1}).at(0));
+    std::vector<NewItem> items;
+    for (const char* id : {"a", "b"}) {
+      items.push_back({.type = ItemType::trusted("T"), .id = ItemId::trusted(id), .due = kNoon});
+    }
+    items[0].slot = asks("e", 0, 1)[0];
+    items[0].slot->event = EventId::trusted("T:a");  // as it was
+    for (const auto& answer : store->backend().queue->enqueue(items, kNoon)) ASSERT_TRUE(answer);
+  }
+  for (const SqlFile& file : embedded_migrations()) {
+    if (!std::string_view(file.name).ends_with("_slots_of_items")) continue;
+    server().query(database, "BEGIN; SET LOCAL search_path = penstock; " + std::string(file.text) +
+                                 "; COMMIT");
+  }
+  const auto store = open_store({.url = server().url(database)});
+  ASSERT_NE(store, nullptr);
+  const auto all = store->backend().slots->scan(EventId{}, 10);
+  ASSERT_TRUE(all);
+  std::vector<std::string> ids;
+  for (const Slot& slot : *all) ids.push_back(slot.event.str());
+  EXPECT_EQ(ids, (std::vector<std::string>{" T:a", "T:b"}));
+  EXPECT_EQ(server().query(database,
+                           "SELECT event_id FROM penstock.event_slot_readable"
+                           " WHERE owner = 'dispatch'"),
+            "T:a");
 }
 
 TEST(Schema, every_statement_can_be_prepared) {

@@ -18,14 +18,15 @@ bool ended(SlotStatus status) {
 // A row of (whether it was done, and the slot as slot_of reads it), or none.
 Result<Slot> moved(const EventId& event, const Rows& rows) {
   if (rows.size() == 0) {
-    return fail(ErrorKind::not_found, fmt::format("event '{}' has no slot", event.str()));
+    return fail(ErrorKind::not_found, fmt::format("event '{}' has no slot", core::shown_id(event)));
   }
   Slot slot = slot_of(event, rows, 0);
   if (rows.boolean(0, 0)) return slot;
   return fail(ErrorKind::conflict,
               ended(slot.status)
-                  ? fmt::format("the slot of event '{}' is {}", event.str(), to_string(slot.status))
-                  : fmt::format("the window of event '{}' has begun", event.str()));
+                  ? fmt::format("the slot of event '{}' is {}", core::shown_id(event),
+                                to_string(slot.status))
+                  : fmt::format("the window of event '{}' has begun", core::shown_id(event)));
 }
 
 }  // namespace

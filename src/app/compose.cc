@@ -101,7 +101,8 @@ class ComposedDaemon final : public Daemon {
     if (Result<void> able = GatewayPart::check(stores_->dispatch()); !able) return able;
     deliveries_ = std::make_unique<service::DeliveryLog>(
         service::DeliveryLogOptions{.retention = config_.dispatch.id_retention},
-        *stores_->dispatch().deliveries, clock_, log_, metrics_);
+        *stores_->dispatch().deliveries, clock_, log_, metrics_,
+        stores_->dispatch().retention_clock);
     WrapSink wrap = [payments = payments_->wrap_sink(), messages = GatewayPart::wrap_sink(log_)](
                         const ItemType& type, const core::SinkSettings& settings,
                         std::unique_ptr<sink::Sink> sink) {
@@ -210,7 +211,8 @@ class ComposedDaemon final : public Daemon {
     retention_ = std::make_unique<service::RetentionSchedule>(
         service::RetentionOptions{.keep = *config_.slots.keep,
                                   .interval = config_.slots.prune_interval},
-        *backend.slot_retention, [this] { return archive_sink(); }, clock_, log_, metrics_);
+        *backend.slot_retention, [this] { return archive_sink(); }, clock_, log_, metrics_,
+        backend.retention_clock);
     return {};
   }
 

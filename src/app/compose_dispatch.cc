@@ -148,7 +148,8 @@ Result<std::unique_ptr<DispatchPart>> DispatchPart::start(
              return sink::check_sink(settings, extensions);
            },
        .wall = clock,
-       .steady = part->steady_},
+       .steady = part->steady_,
+       .retention_clock = backend.retention_clock},
       log, metrics);
   if (!service) return std::unexpected(std::move(service.error()));
   part->service_ = std::move(*service);

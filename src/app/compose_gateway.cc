@@ -135,7 +135,8 @@ Result<std::unique_ptr<GatewayPart>> GatewayPart::start(
           .attempts = backend.attempts,
           .bus = part->bus_.get(),
           .gate = quotas,
-          .keys = backend.send_keys},
+          .keys = backend.send_keys,
+          .retention_clock = backend.retention_clock},
       log, metrics);
   front::add_gateway_routes(routes, *part->service_, sentences_of(config), clock);
   if (!kafka) return part;

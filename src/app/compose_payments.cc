@@ -65,7 +65,8 @@ Result<void> PaymentsPart::serve(const Config& config, service::DispatchService&
        .wake = [&dispatch] { dispatch.wake(store::payment_item_type()); },
        .format = {.body = wire::encode_payment_body,
                   .context = wire::encode_payment_context,
-                  .read_body = wire::decode_payment_body}},
+                  .read_body = wire::decode_payment_body},
+       .retention_clock = backend_.retention_clock},
       log_, metrics_);
   if (!service) return std::unexpected(std::move(service.error()));
   service_ = std::move(*service);

@@ -22,6 +22,7 @@
 #include "store/quota_cache.h"
 #include "store/quota_ledger.h"
 #include "store/quota_store.h"
+#include "store/retention_clock.h"
 #include "store/send_keys.h"
 #include "store/slot_config_store.h"
 #include "store/slot_life.h"
@@ -65,6 +66,7 @@ struct Backend {
   UsageExport* usage_export = nullptr;
   AttemptStore* attempts = nullptr;
   SendKeys* send_keys = nullptr;
+  RetentionClock* retention_clock = nullptr;
   QuotaLedger* quota_ledger = nullptr;  // only of a store that nodes share
   QuotaCache* quota_cache = nullptr;    // only of one that may forget
 };

@@ -1,20 +1,10 @@
 """The clock was an hour ahead, and is set back while the daemon is down: dispatch goes on at once."""
-import pathlib
-import subprocess
-
 import pytest
+from clock import clock_ahead
 from conftest import put_log_type, wait_until
 
 TYPE = "CLOCK"
 PAST = "2020-01-01T00:00:00Z"
-
-
-def hour_ahead() -> dict:
-    """What makes a daemon see a wall clock that is an hour ahead; its steady clock stays as it is."""
-    library = subprocess.run(["faketime", "-f", "+1h", "sh", "-c", "echo $LD_PRELOAD"], capture_output=True, text=True,
-                             check=True).stdout.strip()
-    threads = pathlib.Path(library).with_name("libfaketimeMT.so.1")  # the daemon has threads
-    return {"LD_PRELOAD": str(threads), "FAKETIME": "+1h", "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
 
 
 def counts(daemon) -> dict:
@@ -30,7 +20,7 @@ def enqueue(daemon, name, items):
 @pytest.fixture
 def ahead(start_daemon):
     """A daemon with the clock ahead that holds the lease and has handed something over."""
-    daemon = start_daemon(env=hour_ahead())
+    daemon = start_daemon(env=clock_ahead("1h"))
     put_log_type(daemon, TYPE, maxPerSecond=20, burst=1, batchSize=50)
     enqueue(daemon, "first", 60)
     wait_until(lambda: counts(daemon)["DISPATCHED"] > 0, 10, "the first hand-over")

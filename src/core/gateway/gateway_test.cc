@@ -96,6 +96,25 @@ TEST(Quota, begins_anew_at_the_very_end_of_its_window) {
   EXPECT_EQ(step.next.refreshed, kNow + Minutes{5});
 }
 
+// The clock was a day ahead when the window began.
+TEST(Quota, a_window_that_began_in_the_future_ends_a_window_from_now) {
+  const Quota ahead{.rule = {.rate_limit = 2, .window = Minutes{1}},
+                    .count = 2,
+                    .refreshed = kNow + std::chrono::days{1}};
+  const QuotaStep limited = charge_quota(ahead, 1, kNow);
+  EXPECT_EQ(limited.verdict, QuotaVerdict::limited);
+  EXPECT_EQ(limited.retry_after, Minutes{1});
+  EXPECT_EQ(limited.next.refreshed, kNow);
+  EXPECT_EQ(limited.next.count, 2);
+  EXPECT_EQ(charge_quota(limited.next, 1, kNow + Seconds{59}).retry_after, Seconds{1});
+  EXPECT_EQ(charge_quota(limited.next, 1, kNow + Minutes{1}).verdict, QuotaVerdict::admitted);
+  Quota half = ahead;
+  half.count = 1;
+  const QuotaStep admitted = charge_quota(half, 1, kNow);
+  EXPECT_EQ(admitted.verdict, QuotaVerdict::admitted);
+  EXPECT_EQ(admitted.next, (Quota{.rule = ahead.rule, .count = 2, .refreshed = kNow}));
+}
+
 TEST(Quota, counts_what_a_message_costs) {
   const Quota quota{.rule = {.rate_limit = 5, .window = Minutes{1}}, .count = 3, .refreshed = kNow};
   EXPECT_EQ(charge_quota(quota, 2, kNow).next.count, 5);

@@ -34,6 +34,13 @@ enum class AttemptDetail : std::uint8_t { counts, events, texts };
 // A key is remembered this long after its message was accepted.
 inline constexpr Millis kKeyTerm = std::chrono::hours{24};
 
+// For how long after that a store answers for a key that it still has. Retention alone takes keys
+// out, which goes by more than the clock: a clock that is ahead must not send a message twice. Only
+// tests, which say what time it is, see a key expire by that time.
+constexpr Millis key_term(const std::optional<Instant>& told) noexcept {
+  return told ? kKeyTerm : Millis{std::chrono::days{36'600}};
+}
+
 // What a message counts against the quota of its user.
 enum class MessageCost : std::uint8_t { message, segments };
 

@@ -53,7 +53,9 @@ enum class QuotaVerdict : std::uint8_t {
 
 struct QuotaStep {
   QuotaVerdict verdict = QuotaVerdict::admitted;
-  Quota next;             // as it was, unless admitted
+  // As it was, unless admitted. A window that began in the future begins now, also of one that is
+  // limited: then it must be stored, or it would begin now with every call.
+  Quota next;
   Micros retry_after{0};  // of one that is limited: until the next window
 };
 
@@ -66,10 +68,10 @@ inline QuotaStep charge_quota(const Quota& quota, std::int64_t cost, Instant now
   if (cost > quota.rule.rate_limit) {
     return {.verdict = QuotaVerdict::never, .next = quota, .retry_after = Micros::zero()};
   }
-  const bool over = now >= quota.ends();
-  Quota next = over ? begin_quota(quota.rule, now) : quota;
+  Quota next = now >= quota.ends() ? begin_quota(quota.rule, now) : quota;
+  next.refreshed = std::min(next.refreshed, now);  // the clock was ahead
   if (next.count + cost > next.rule.rate_limit) {
-    return {.verdict = QuotaVerdict::limited, .next = quota, .retry_after = quota.ends() - now};
+    return {.verdict = QuotaVerdict::limited, .next = next, .retry_after = next.ends() - now};
   }
   next.count += cost;
   return {.verdict = QuotaVerdict::admitted, .next = next, .retry_after = Micros::zero()};

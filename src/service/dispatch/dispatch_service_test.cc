@@ -7,6 +7,7 @@
 
 #include "runtime/test_eventually.h"
 #include "service/dispatch/test_dispatch.h"
+#include "service/test_retention_clock.h"
 
 namespace penstock::service {
 namespace {
@@ -262,6 +263,21 @@ TEST_F(DispatchServiceTest, cancels_what_is_ready) {
                 .error()
                 .kind,
             ErrorKind::not_found);
+}
+
+// Not by the clock alone: an id that is forgotten early is handed over twice.
+TEST_F(DispatchServiceTest, forgets_by_the_stores_own_time) {
+  FakeRetentionClock own;
+  TestDispatch node(stores, "node", &own);
+  ASSERT_TRUE(node.put_type(kType, settings));
+  node.enqueue(calls("a", 1));
+  ASSERT_TRUE(wait_for(core::ItemState::dispatched, 1));
+  own.wait_for_a_round();
+  EXPECT_EQ(own.asked_for.load(), std::chrono::days{90});
+  EXPECT_EQ(count(core::ItemState::dispatched), 1U);
+  own.old = stores.wall.now() + std::chrono::hours{1};
+  EXPECT_TRUE(wait_for(core::ItemState::dispatched, 0));
+  node.service->stop();
 }
 
 }  // namespace

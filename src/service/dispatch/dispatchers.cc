@@ -129,10 +129,12 @@ void Dispatchers::forget_old(const std::function<bool()>& should_stop) {
   for (const ItemTypes::Record& record : types_.list()) {
     const auto own = options_.id_retention_of.find(record->type);
     const Millis kept = own == options_.id_retention_of.end() ? options_.id_retention : own->second;
-    const Instant before = ports_.wall.now() - kept;
+    const Result<Instant> before = store::older_than(ports_.retention_clock, ports_.wall, kept);
     for (;;) {
       if (should_stop()) return;
-      const Result<std::size_t> gone = ports_.queue.forget(record->type, before, kForgetItems);
+      const Result<std::size_t> gone =
+          before ? ports_.queue.forget(record->type, *before, kForgetItems)
+                 : std::unexpected(before.error());
       if (!gone) {
         log_.warn("dispatch.forget_failed",
                   {{"item_type", record->type.str()}, {"error", gone.error().what}});

@@ -25,6 +25,7 @@
 #include "store/item_feed.h"
 #include "store/lease_store.h"
 #include "store/queue_store.h"
+#include "store/retention_clock.h"
 #include "store/slot_life.h"
 
 namespace penstock::service {
@@ -50,6 +51,7 @@ struct DispatchPorts {
   std::function<Result<void>(const core::SinkSettings&)> check_sink = {};
   const Clock& wall;
   const Clock& steady;
+  store::RetentionClock* retention_clock = nullptr;  // null = by `wall` alone
 };
 
 class Dispatchers {

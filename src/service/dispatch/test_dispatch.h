@@ -74,8 +74,10 @@ struct TestDispatchStores {
 
 // One node.
 struct TestDispatch {
-  explicit TestDispatch(TestDispatchStores& shared, std::string name = "node") {
+  explicit TestDispatch(TestDispatchStores& shared, std::string name = "node",
+                        store::RetentionClock* retention_clock = nullptr) {
     DispatchOptions options;
+    if (retention_clock != nullptr) options.dispatchers.retention_interval = Millis{1};
     options.owned = {{.type = ItemType::trusted("OWNED"),
                       .owner = "a domain",
                       .create = "POST /domain",
@@ -101,7 +103,8 @@ struct TestDispatch {
            return invalid_field("sink.type", "is not compiled in");
          },
          .wall = shared.wall,
-         .steady = steady},
+         .steady = steady,
+         .retention_clock = retention_clock},
         log, metrics);
     service = std::move(*started);
   }

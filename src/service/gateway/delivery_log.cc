@@ -24,10 +24,12 @@ bool fits(const store::PartName& name) {
 }  // namespace
 
 DeliveryLog::DeliveryLog(DeliveryLogOptions options, store::DeliveryStore& store,
-                         const Clock& clock, Log& log, runtime::Metrics& metrics)
+                         const Clock& clock, Log& log, runtime::Metrics& metrics,
+                         store::RetentionClock* retention_clock)
     : options_(options),
       store_(store),
       clock_(clock),
+      retention_clock_(retention_clock),
       log_(log),
       unmatched_(
           metrics.counter("gateway_receipts_unmatched_total",
@@ -132,9 +134,10 @@ void DeliveryLog::complain(const Error& error) {
 }
 
 void DeliveryLog::forget_old(const std::function<bool()>& should_stop) {
-  const Instant before = clock_.now() - options_.retention;
+  const Result<Instant> before = store::older_than(retention_clock_, clock_, options_.retention);
   while (!should_stop()) {
-    const Result<std::size_t> gone = store_.forget_parts(before, kForgetParts);
+    const Result<std::size_t> gone =
+        before ? store_.forget_parts(*before, kForgetParts) : std::unexpected(before.error());
     if (!gone) {
       log_.warn("gateway.forget_receipts_failed", {{"error", gone.error().what}});
       return;

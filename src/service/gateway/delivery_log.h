@@ -17,6 +17,7 @@
 #include "runtime/ticker.h"
 #include "sink/receipt_book.h"
 #include "store/delivery_store.h"
+#include "store/retention_clock.h"
 
 namespace penstock::service {
 
@@ -30,8 +31,9 @@ struct DeliveryLogOptions {
 class DeliveryLog final : public sink::ReceiptBook {
  public:
   // All must outlive the log.
+  // `retention_clock` null = by `clock` alone.
   DeliveryLog(DeliveryLogOptions options, store::DeliveryStore& store, const Clock& clock, Log& log,
-              runtime::Metrics& metrics);
+              runtime::Metrics& metrics, store::RetentionClock* retention_clock = nullptr);
   ~DeliveryLog() override { stop(); }
 
   void note_taken(sink::TakenMessage&& message, Kept kept) override;
@@ -54,6 +56,7 @@ class DeliveryLog final : public sink::ReceiptBook {
   const DeliveryLogOptions options_;
   store::DeliveryStore& store_;
   const Clock& clock_;
+  store::RetentionClock* const retention_clock_;
   Log& log_;
   runtime::Counter& unmatched_;
   runtime::Counter& lost_;

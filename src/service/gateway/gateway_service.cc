@@ -307,15 +307,21 @@ void GatewayService::flush_usage() {
 }
 
 void GatewayService::forget_old(const std::function<bool()>& should_stop) {
-  const Instant now = ports_.clock.now();
+  const auto old = [&](Millis keep) {
+    return store::older_than(ports_.retention_clock, ports_.clock, keep);
+  };
+  const Result<Instant> keys = old(core::kKeyTerm);
+  const Result<Instant> usage = old(options_.usage_retention);
   while (!should_stop()) {
     const Result<store::QuotaSweep> sweep =
-        ports_.quotas.forget(now - core::kKeyTerm, now - options_.usage_retention, kForgetMessages);
+        !keys    ? std::unexpected(keys.error())
+        : !usage ? std::unexpected(usage.error())
+                 : ports_.quotas.forget(*keys, *usage, kForgetMessages);
     if (!sweep) {
       log_.warn("gateway.forget_failed", {{"error", sweep.error().what}});
       return;
     }
-    if (!sweep->more && !forget_attempts(now - options_.usage_retention)) return;
+    if (!sweep->more && !forget_attempts(*usage)) return;
   }
 }
 

@@ -29,6 +29,7 @@
 #include "store/item_type_store.h"
 #include "store/queue_store.h"
 #include "store/quota_store.h"
+#include "store/retention_clock.h"
 #include "store/send_keys.h"
 #include "store/usage_export.h"
 
@@ -64,6 +65,7 @@ struct GatewayPorts {
   sink::MessageBus* bus = nullptr;
   store::QuotaGate* gate = nullptr;
   store::SendKeys* keys = nullptr;
+  store::RetentionClock* retention_clock = nullptr;  // null = by `clock` alone
 };
 
 struct MessageView {

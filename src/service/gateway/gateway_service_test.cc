@@ -15,6 +15,7 @@
 
 #include "base/test_instants.h"
 #include "service/test_answer.h"
+#include "service/test_retention_clock.h"
 
 namespace penstock::service {
 namespace {
@@ -210,7 +211,8 @@ class GatewayServiceTest : public testing::Test {
                                                              .types = types_,
                                                              .clock = clock_,
                                                              .wake = [this] { ++woken_; },
-                                                             .context = context_of},
+                                                             .context = context_of,
+                                                             .retention_clock = own_time_},
                                                 log_, metrics_);
   }
   static core::SendCall call(int user, std::string message = "Hello", std::int64_t segments = 1) {
@@ -238,6 +240,7 @@ class GatewayServiceTest : public testing::Test {
   NoQueue queue_;
   OneType types_;
   std::atomic<int> woken_{0};
+  store::RetentionClock* own_time_ = nullptr;
   std::unique_ptr<GatewayService> service_;
 };
 
@@ -400,6 +403,19 @@ TEST_F(GatewayServiceTest, forgets_keys_and_usage_by_their_age) {
   const auto [keys, usage] = quotas_.wait_forgot();
   EXPECT_EQ(keys, kNoon - std::chrono::hours{24});
   EXPECT_EQ(usage, kNoon - std::chrono::days{3});
+}
+
+TEST_F(GatewayServiceTest, forgets_by_the_stores_own_time) {
+  FakeRetentionClock own;
+  own.old = kNoon - std::chrono::days{9};
+  own_time_ = &own;
+  GatewayOptions options = quiet();
+  options.retention_interval = Millis{1};
+  start(options);
+  const auto [keys, usage] = quotas_.wait_forgot();
+  EXPECT_EQ(keys, kNoon - std::chrono::days{9});
+  EXPECT_EQ(usage, kNoon - std::chrono::days{9});
+  service_->stop();
 }
 
 TEST_F(GatewayServiceTest, nothing_is_answered_at_once_and_a_stopped_service_refuses) {

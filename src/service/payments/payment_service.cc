@@ -340,10 +340,13 @@ void PaymentService::refresh_rules() {
 }
 
 void PaymentService::forget_old(const std::function<bool()>& should_stop) {
-  const Instant before = ports_.clock.now() - options_.retention - kForgetMargin;
+  const Result<Instant> before =
+      store::older_than(ports_.retention_clock, ports_.clock, options_.retention + kForgetMargin);
   std::optional<store::PaymentPlace> place = store::PaymentPlace{};
   while (place && !should_stop()) {
-    Result<store::PaymentSweep> sweep = ports_.payments.forget(before, *place, kForgetPayments);
+    Result<store::PaymentSweep> sweep =
+        before ? ports_.payments.forget(*before, *place, kForgetPayments)
+               : std::unexpected(before.error());
     if (!sweep) {
       log_.warn("payments.forget_failed", {{"error", sweep.error().what}});
       return;

@@ -30,6 +30,7 @@
 #include "store/payment_rule_store.h"
 #include "store/payment_store.h"
 #include "store/queue_store.h"
+#include "store/retention_clock.h"
 
 namespace penstock::service {
 
@@ -58,6 +59,7 @@ struct PaymentPorts {
   const Clock& clock;
   std::function<void()> wake;
   PaymentFormat format;
+  store::RetentionClock* retention_clock = nullptr;  // null = by `clock` alone
 };
 
 class PaymentService {

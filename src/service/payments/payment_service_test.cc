@@ -5,7 +5,9 @@
 #include <atomic>
 #include <string>
 
+#include "runtime/test_eventually.h"
 #include "service/payments/test_payments.h"
+#include "service/test_retention_clock.h"
 
 namespace penstock::service {
 namespace {
@@ -233,6 +235,23 @@ TEST(ViewPayment, a_late_answer_leads_out_of_failed) {
   EXPECT_EQ(view.history[1].detail, "cancelled");
   EXPECT_EQ(view.history[2].from, PaymentStatus::failed);
   EXPECT_EQ(view.status, PaymentStatus::accepted);
+}
+
+TEST(PaymentRetention, goes_by_the_stores_own_time) {
+  FakeRetentionClock own;
+  TestPayments node(format(), &own);
+  ASSERT_TRUE(node.call<core::PaymentRules>(
+      &PaymentService::put_rules, core::PaymentRules{rule(core::RuleAction::reject, "0")}, "req"));
+  ASSERT_TRUE(node.take({payment("p")}).at(0));
+  const auto known = [&] {
+    return node.call<PaymentView>(&PaymentService::find, PaymentId::trusted("p")).has_value();
+  };
+  own.wait_for_a_round();
+  EXPECT_GE(own.asked_for.load(), std::chrono::days{10});
+  EXPECT_TRUE(known());
+  own.old = node.clock.now() + std::chrono::hours{1};
+  EXPECT_TRUE(runtime::eventually([&] { return !known(); }));
+  node.service->stop();
 }
 
 }  // namespace

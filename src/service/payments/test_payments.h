@@ -21,16 +21,18 @@
 namespace penstock::service {
 
 struct TestPayments {
-  explicit TestPayments(PaymentFormat format) {
+  explicit TestPayments(PaymentFormat format, store::RetentionClock* retention_clock = nullptr) {
     auto started = PaymentService::start(
-        {.retention = std::chrono::days{10}, .retention_interval = std::chrono::hours{1}},
+        {.retention = std::chrono::days{10},
+         .retention_interval = retention_clock != nullptr ? Millis{1} : std::chrono::hours{1}},
         {.payments = payments,
          .rules = payments,
          .queue = queue,
          .types = types,
          .clock = clock,
          .wake = [this] { ++wakes; },
-         .format = format},
+         .format = format,
+         .retention_clock = retention_clock},
         log, metrics);
     service = std::move(*started);
   }

@@ -6,11 +6,13 @@ namespace penstock::service {
 
 RetentionSchedule::RetentionSchedule(const RetentionOptions& options,
                                      store::SlotRetention& retention, MakeSink make_sink,
-                                     const Clock& clock, Log& log, runtime::Metrics& metrics)
+                                     const Clock& clock, Log& log, runtime::Metrics& metrics,
+                                     store::RetentionClock* retention_clock)
     : keep_(options.keep),
       retention_(retention),
       make_sink_(std::move(make_sink)),
       clock_(clock),
+      retention_clock_(retention_clock),
       log_(log),
       pruned_(metrics.counter("penstock_slots_pruned_total",
                               "Slots that retention took out of the store")),
@@ -18,7 +20,9 @@ RetentionSchedule::RetentionSchedule(const RetentionOptions& options,
               [this](const auto& should_stop) { run(should_stop); }) {}
 
 void RetentionSchedule::run(const std::function<bool()>& should_stop) {
-  const Instant before = clock_.now() - keep_;
+  const Result<Instant> old = store::older_than(retention_clock_, clock_, keep_);
+  if (!old) return log_.warn("slots.prune_failed", {{"error", old.error().what}});
+  const Instant before = *old;
   const store::SlotRetention::Sink keep = make_sink_();
   const store::SlotRetention::Sink sink = [&](std::span<const core::Slot> slots) -> Result<void> {
     if (keep) {

@@ -7,6 +7,7 @@
 #include "base/time.h"
 #include "runtime/metrics.h"
 #include "runtime/ticker.h"
+#include "store/retention_clock.h"
 #include "store/slot_retention.h"
 
 namespace penstock::service {
@@ -21,9 +22,10 @@ class RetentionSchedule {
   // A sink for one run: where its slots go before they are forgotten; empty = nowhere.
   using MakeSink = std::function<store::SlotRetention::Sink()>;
 
-  // All must outlive the schedule.
+  // All must outlive the schedule. `retention_clock` null = by `clock` alone.
   RetentionSchedule(const RetentionOptions& options, store::SlotRetention& retention,
-                    MakeSink make_sink, const Clock& clock, Log& log, runtime::Metrics& metrics);
+                    MakeSink make_sink, const Clock& clock, Log& log, runtime::Metrics& metrics,
+                    store::RetentionClock* retention_clock = nullptr);
 
   // Ends a run under way after its step. Idempotent.
   void stop() { ticker_.stop(); }
@@ -35,6 +37,7 @@ class RetentionSchedule {
   store::SlotRetention& retention_;
   const MakeSink make_sink_;
   const Clock& clock_;
+  store::RetentionClock* const retention_clock_;
   Log& log_;
   runtime::Counter& pruned_;
   runtime::Ticker ticker_;  // last: its thread uses all of the above

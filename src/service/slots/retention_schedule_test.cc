@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/test_instants.h"
+#include "service/test_retention_clock.h"
 
 namespace penstock::service {
 namespace {
@@ -60,6 +61,17 @@ TEST_F(RetentionScheduleTest, prunes_what_is_older_than_it_keeps) {
   EXPECT_EQ(logged(),
             "2025-06-01T12:00:00.000Z info  slots.pruned before=2025-06-01T11:58:30.000Z slots=3 "
             "windows=1\n");
+}
+
+TEST_F(RetentionScheduleTest, goes_by_the_stores_own_time) {
+  FakeRetentionClock own;
+  own.old = kNoon - std::chrono::days{30};
+  RetentionSchedule schedule(
+      {.keep = Seconds{90}, .interval = Millis{1}}, retention_, [] { return nullptr; }, clock_,
+      log_, metrics_, &own);
+  retention_.runs.acquire();
+  EXPECT_EQ(own.asked_for.load(), Seconds{90});
+  EXPECT_EQ(retention_.before.load(), kNoon - std::chrono::days{30});
 }
 
 TEST_F(RetentionScheduleTest, hands_slots_to_a_sink_of_their_own_run) {

@@ -50,6 +50,19 @@ TEST_P(QuotaGateSuite, charges_without_a_message) {
   EXPECT_EQ(quota(kAnna).count, 3);
 }
 
+TEST_P(QuotaGateSuite, a_window_of_a_clock_that_was_ahead_ends_a_window_from_now) {
+  put(kAnna, 2, 1);
+  const Instant today = now_;
+  now_ += std::chrono::days{1};
+  charge(kAnna, 2);
+  now_ = today;
+  EXPECT_EQ(charge(kAnna).retry_after, core::Minutes{1});
+  now_ += Seconds{59};
+  EXPECT_EQ(charge(kAnna).retry_after, Seconds{1});
+  now_ += Seconds{1};
+  EXPECT_EQ(charge(kAnna).result, ChargeResult::charged);
+}
+
 TEST_P(QuotaGateSuite, gives_back_what_could_not_be_published) {
   put(kAnna, 5);
   const std::int64_t window = charge(kAnna, 3).window;

@@ -67,6 +67,27 @@ TEST_P(QuotaSuite, takes_messages_up_to_the_limit) {
   EXPECT_EQ(send(message(kAnna)).result, SendResult::limited);
 }
 
+TEST_P(QuotaSuite, a_window_of_a_clock_that_was_ahead_ends_a_window_from_now) {
+  put(kAnna, 2, 1);
+  put(kBoris, 2, 1);
+  const Instant today = now_;
+  now_ += std::chrono::days{1};
+  EXPECT_EQ(send(message(kAnna)).result, SendResult::sent);
+  EXPECT_EQ(send(message(kAnna)).result, SendResult::sent);
+  EXPECT_EQ(send(message(kBoris)).result, SendResult::sent);
+  now_ = today + Seconds{5};
+  EXPECT_EQ(send(message(kAnna)).retry_after, core::Minutes{1});
+  EXPECT_EQ(send(message(kBoris)).result, SendResult::sent);
+  harness_->reopen();
+  now_ += Seconds{59};
+  const std::vector<Sent> sent = send({message(kAnna), message(kBoris)});
+  EXPECT_EQ(sent[0].retry_after, Seconds{1}) << "the window stands still";
+  EXPECT_EQ(sent[1].retry_after, Seconds{1});
+  now_ += Seconds{1};
+  EXPECT_EQ(send(message(kAnna)).result, SendResult::sent);
+  EXPECT_EQ(send(message(kBoris)).result, SendResult::sent);
+}
+
 TEST_P(QuotaSuite, one_users_limit_is_not_anothers) {
   put(kAnna, 1);
   put(kBoris, 2);

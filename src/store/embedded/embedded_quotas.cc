@@ -51,6 +51,8 @@ Charged charge_page(QuotaPages::Page& page, std::int64_t cost, Instant now) {
   const core::QuotaStep step = core::charge_quota(page.record->quota, cost, now);
   switch (step.verdict) {
     case core::QuotaVerdict::limited:
+      page.changed |= step.next != page.record->quota;
+      page.record->quota = step.next;
       return {.result = ChargeResult::limited, .retry_after = step.retry_after};
     case core::QuotaVerdict::never:
       return {.result = ChargeResult::never};
@@ -118,7 +120,7 @@ std::vector<Result<Sent>> EmbeddedQuotas::send(std::span<const Send> sends,
   const std::lock_guard lock(writer_.mutex);
   // A store that cannot write still knows who is limited; the commit refuses the rest.
   std::ignore = writer_.ready();
-  return QuotaBatch(writer_, enqueue_, sends, at(now)).run();
+  return QuotaBatch(writer_, enqueue_, sends, now).run();
 }
 
 std::vector<Result<Charged>> EmbeddedQuotas::charge(std::span<const Charge> charges,

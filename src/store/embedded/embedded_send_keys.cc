@@ -16,8 +16,8 @@ std::int64_t stamp_of(const KeyClaimRecord& claim) { return claim.at.time_since_
 
 // What a key is, by what is written of it.
 KeyView view_of(const KeyClaim& key, const std::optional<KeyRecord>& accepted,
-                const std::optional<KeyClaimRecord>& claim, Millis live, Instant now) {
-  if (accepted && now < accepted->at + core::kKeyTerm) {
+                const std::optional<KeyClaimRecord>& claim, Millis live, Instant now, Millis term) {
+  if (accepted && now < accepted->at + term) {
     if (accepted->digest != key.digest) return {.state = KeyState::different};
     return {.state = KeyState::accepted, .id = accepted->id};
   }
@@ -48,12 +48,12 @@ class ClaimPages {
 };
 
 Result<KeyView> look_at(const Engine::View& view, ClaimPages& claims, const KeyClaim& key,
-                        Millis live, Instant now) {
+                        Millis live, Instant now, Millis term) {
   const Result<std::optional<KeyRecord>> accepted = read_key(view, send_key(key.user, key.key));
   if (!accepted) return std::unexpected(accepted.error());
   const Result<std::optional<KeyClaimRecord>*> claim = claims.of(key_claim_key(key.user, key.key));
   if (!claim) return std::unexpected(claim.error());
-  return view_of(key, *accepted, **claim, live, now);
+  return view_of(key, *accepted, **claim, live, now, term);
 }
 
 }  // namespace
@@ -66,7 +66,7 @@ Result<std::vector<KeyView>> EmbeddedSendKeys::look(std::span<const KeyClaim> ke
   std::vector<KeyView> out;
   out.reserve(keys.size());
   for (const KeyClaim& key : keys) {
-    Result<KeyView> seen = look_at(*view, claims, key, live, at(now));
+    Result<KeyView> seen = look_at(*view, claims, key, live, at(now), core::key_term(now));
     if (!seen) return std::unexpected(std::move(seen.error()));
     out.push_back(std::move(*seen));
   }
@@ -87,7 +87,7 @@ Result<std::vector<KeyView>> EmbeddedSendKeys::claim(std::span<const KeyClaim> k
   std::vector<KeyView> out;
   out.reserve(keys.size());
   for (const KeyClaim& key : keys) {
-    Result<KeyView> seen = look_at(*view, claims, key, live, moment);
+    Result<KeyView> seen = look_at(*view, claims, key, live, moment, core::key_term(now));
     if (!seen) return std::unexpected(std::move(seen.error()));
     if (seen->state == KeyState::free || seen->state == KeyState::left) {
       const std::string row = key_claim_key(key.user, key.key);

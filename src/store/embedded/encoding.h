@@ -5,6 +5,7 @@
 // is wrong.
 //
 //   meta         "schema_version"                                -> kFormat u32
+//                "progress": embedded_progress.h
 //   event_slot   event id                                        -> kFormat status times config
 //   term? slot_term    confirm-by us, event id; ASSIGNED slots that have a term -> kFormat
 //   slot_window  u8 length, pool, u64 size ms, u64 start ms      -> kFormat u32 used

@@ -2,6 +2,7 @@
 
 #include <rocksdb/perf_level.h>
 
+#include <tuple>
 #include <utility>
 
 #include "core/gateway/message.h"
@@ -121,7 +122,10 @@ std::vector<Result<Sent>> QuotaBatch::run() {
     if (!answer) return all_fail(answer.error());
     answers.push_back(std::move(answer));
   }
-  if (items_.empty()) return answers;
+  if (items_.empty()) {
+    write_clamped(*view);
+    return answers;
+  }
   const auto rider = [&](std::span<const Result<Enqueued>> items, rocksdb::WriteBatch& batch) {
     return ride(*view, items, batch);
   };
@@ -129,6 +133,17 @@ std::vector<Result<Sent>> QuotaBatch::run() {
     if (!item) return all_fail(item.error());
   }
   return answers;
+}
+
+// Windows that began in the future, of users who are limited. A store that cannot write answers all
+// the same; the next call then tries again.
+void QuotaBatch::write_clamped(const Engine::View& view) const {
+  rocksdb::WriteBatch batch;
+  QuotaWrites writes(view, batch);
+  for (const auto& [user, state] : users_) {
+    if (state.changed) writes.put_quota(user, *state.record);
+  }
+  if (batch.Count() > 0 && writes.status()) std::ignore = writer_.engine.commit(batch);
 }
 
 Result<QuotaBatch::User*> QuotaBatch::user_of(const Engine::View& view, UserId user) {
@@ -147,7 +162,7 @@ Result<std::optional<KeyRecord>*> QuotaBatch::key_of(const Engine::View& view, c
     Result<std::optional<KeyRecord>> record = read_key(view, found->first);
     if (!record) return std::unexpected(std::move(record.error()));
     found->second = std::move(*record);
-    if (found->second && found->second->at + core::kKeyTerm <= now_) found->second.reset();
+    if (found->second && found->second->at + key_term_ <= now_) found->second.reset();
   }
   return &found->second;
 }
@@ -167,6 +182,10 @@ Result<Sent> QuotaBatch::decide(const Engine::View& view, const Send& send) {
   const core::QuotaStep step = core::charge_quota((*user)->record->quota, send.cost, now_);
   switch (step.verdict) {
     case core::QuotaVerdict::limited:
+      if (step.next != (*user)->record->quota) {
+        (*user)->record->quota = step.next;
+        (*user)->changed = true;
+      }
       return Sent{.result = SendResult::limited, .retry_after = step.retry_after};
     case core::QuotaVerdict::never:
       return Sent{.result = SendResult::never};

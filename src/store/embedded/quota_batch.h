@@ -16,6 +16,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "core/gateway/message.h"
 #include "store/embedded/engine.h"
 #include "store/embedded/enqueue_batch.h"
 #include "store/embedded/quota_encoding.h"
@@ -71,8 +72,14 @@ class QuotaPages {
 class QuotaBatch {
  public:
   // All must outlive this.
-  QuotaBatch(Writer& writer, EnqueueBatch& enqueue, std::span<const Send> sends, Instant now)
-      : writer_(writer), enqueue_(enqueue), sends_(sends), now_(now), minute_(minute_of(now)) {}
+  QuotaBatch(Writer& writer, EnqueueBatch& enqueue, std::span<const Send> sends,
+             std::optional<Instant> now)
+      : writer_(writer),
+        enqueue_(enqueue),
+        sends_(sends),
+        now_(now.value_or(writer.clock.now())),
+        minute_(minute_of(now_)),
+        key_term_(core::key_term(now)) {}
 
   std::vector<Result<Sent>> run();
 
@@ -86,6 +93,7 @@ class QuotaBatch {
   Result<Sent> decide(const Engine::View& view, const Send& send);
   Result<User*> user_of(const Engine::View& view, UserId user);
   Result<std::optional<KeyRecord>*> key_of(const Engine::View& view, const Send& send);
+  void write_clamped(const Engine::View& view) const;
   Result<void> take(const Engine::View& view, const Send& send, User& user, const Quota& next);
   Result<void> ride(const Engine::View& view, std::span<const Result<Enqueued>> items,
                     rocksdb::WriteBatch& batch) const;
@@ -95,6 +103,7 @@ class QuotaBatch {
   const std::span<const Send> sends_;
   const Instant now_;
   const Instant minute_;
+  const Millis key_term_;
   std::map<UserId, User> users_;  // ascending: their rows are written so
   std::unordered_map<std::string, std::optional<KeyRecord>> keys_;  // by row
   std::vector<const Send*> keyed_;                                  // taken, with a key

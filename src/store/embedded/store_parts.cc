@@ -20,9 +20,10 @@ std::string EmbeddedHealth::note() {
   return damage.empty() ? damage : "damage seen: " + damage;
 }
 
-StoreParts::StoreParts(std::unique_ptr<Engine> engine_in, const Clock& clock)
+StoreParts::StoreParts(std::unique_ptr<Engine> engine_in, const Clock& clock,
+                       ProgressRecord::MonotonicSource monotonic)
     : engine(std::move(engine_in)),
-      writer(*engine, clock),
+      writer(*engine, clock, monotonic),
       slots(writer),
       configs(writer),
       retention(writer),
@@ -39,13 +40,15 @@ StoreParts::StoreParts(std::unique_ptr<Engine> engine_in, const Clock& clock)
       usage_export(writer),
       attempts(writer),
       send_keys(writer),
+      progress(writer),
       health(writer) {}
 
 Result<std::unique_ptr<StoreParts>> StoreParts::open(const EngineOptions& options,
-                                                     const Clock& clock) {
+                                                     const Clock& clock,
+                                                     ProgressRecord::MonotonicSource monotonic) {
   Result<std::unique_ptr<Engine>> engine = Engine::open(options, clock);
   if (!engine) return std::unexpected(std::move(engine.error()));
-  auto parts = std::make_unique<StoreParts>(std::move(*engine), clock);
+  auto parts = std::make_unique<StoreParts>(std::move(*engine), clock, monotonic);
   const std::lock_guard lock(parts->writer.mutex);
   if (Result<void> loaded = parts->writer.load(); !loaded) {
     return std::unexpected(std::move(loaded.error()));
@@ -74,7 +77,8 @@ Backend StoreParts::backend() noexcept {
           .deliveries = &deliveries,
           .usage_export = &usage_export,
           .attempts = &attempts,
-          .send_keys = &send_keys};
+          .send_keys = &send_keys,
+          .retention_clock = &progress};
 }
 
 }  // namespace penstock::store::embedded

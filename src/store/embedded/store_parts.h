@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "runtime/tick_clock.h"
 #include "store/backend.h"
 #include "store/embedded/embedded_attempts.h"
 #include "store/embedded/embedded_configs.h"
@@ -16,6 +17,7 @@
 #include "store/embedded/embedded_limit_archive.h"
 #include "store/embedded/embedded_payments.h"
 #include "store/embedded/embedded_policies.h"
+#include "store/embedded/embedded_progress.h"
 #include "store/embedded/embedded_queue.h"
 #include "store/embedded/embedded_quotas.h"
 #include "store/embedded/embedded_retention.h"
@@ -38,8 +40,12 @@ class EmbeddedHealth final : public StoreHealth {
 };
 
 struct StoreParts {
-  static Result<std::unique_ptr<StoreParts>> open(const EngineOptions& options, const Clock& clock);
-  StoreParts(std::unique_ptr<Engine> engine_in, const Clock& clock);
+  // `monotonic` is for tests.
+  static Result<std::unique_ptr<StoreParts>> open(
+      const EngineOptions& options, const Clock& clock,
+      ProgressRecord::MonotonicSource monotonic = runtime::monotonic_micros);
+  StoreParts(std::unique_ptr<Engine> engine_in, const Clock& clock,
+             ProgressRecord::MonotonicSource monotonic);
 
   Backend backend() noexcept;
 
@@ -61,6 +67,7 @@ struct StoreParts {
   EmbeddedUsageExport usage_export;
   EmbeddedAttempts attempts;
   EmbeddedSendKeys send_keys;
+  EmbeddedProgress progress;
   EmbeddedHealth health;
 };
 

@@ -27,6 +27,7 @@ Result<void> Writer::load() {
   }
   if (Result<void> loaded = policies.load(*view); !loaded) return loaded;
   if (Result<void> loaded = queue.load(*view); !loaded) return loaded;
+  if (Result<void> loaded = progress.load(*view); !loaded) return loaded;
   configs.replace(std::move(*newest));
   return {};
 }

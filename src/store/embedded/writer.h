@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "store/embedded/active_configs.h"
+#include "store/embedded/embedded_progress.h"
 #include "store/embedded/engine.h"
 #include "store/embedded/policy_index.h"
 #include "store/embedded/queue_index.h"
@@ -21,10 +22,11 @@ namespace penstock::store::embedded {
 inline constexpr std::size_t kWarmWindowsMax = 262'144;
 
 struct Writer {
-  Writer(Engine& engine_in, const Clock& clock_in) : engine(engine_in), clock(clock_in) {}
+  Writer(Engine& engine_in, const Clock& clock_in, ProgressRecord::MonotonicSource monotonic)
+      : engine(engine_in), clock(clock_in), progress(monotonic) {}
 
-  // Reads the configs, the policies and what is claimed, and the windows from now on. Holding
-  // `mutex`, when nothing is charged.
+  // Reads the configs, the policies, the progress and what is claimed, and the windows from now on.
+  // Holding `mutex`, when nothing is charged.
   Result<void> load();
 
   // Mends a failed engine if it can be. Holding `mutex`, and no view.
@@ -38,9 +40,10 @@ struct Writer {
   // No slot is to be confirmed before this. The walk over what is over begins here, behind all that
   // was taken out of the index and that RocksDB would still step over. Guarded by mutex.
   Instant terms_from = Instant::min();
-  ActiveConfigs configs;  // changed under mutex; readable by any thread
-  PolicyIndex policies;   // changed under mutex; readable by any thread
-  QueueIndex queue;       // changed under mutex; summaries are readable by any thread
+  ProgressRecord progress;  // guarded by mutex
+  ActiveConfigs configs;    // changed under mutex; readable by any thread
+  PolicyIndex policies;     // changed under mutex; readable by any thread
+  QueueIndex queue;         // changed under mutex; summaries are readable by any thread
 };
 
 }  // namespace penstock::store::embedded

@@ -220,7 +220,8 @@ TEST(Schema, a_role_with_the_documented_rights_can_do_all_the_work) {
                  "  TO penstock_app;"
                  "GRANT INSERT, UPDATE, DELETE ON penstock.dispatch_item, penstock.dispatch_queue,"
                  "  penstock.dispatch_settled, penstock.dispatch_dead TO penstock_app;"
-                 "GRANT UPDATE (revision) ON penstock.dispatch_settings_revision TO penstock_app;");
+                 "GRANT UPDATE (revision) ON penstock.dispatch_settings_revision TO penstock_app;"
+                 "GRANT UPDATE ON penstock.retention_progress TO penstock_app;");
   {
     const auto store = open_store({.url = "postgresql://penstock_app@127.0.0.1:" +
                                           std::to_string(server().port()) + "/" + database,
@@ -245,6 +246,7 @@ TEST(Schema, a_role_with_the_documented_rights_can_do_all_the_work) {
         "  SELECT pg_current_xact_id(), pool_id, ARRAY[1], ARRAY[window_start_ms] FROM w");
     expect_settled(database);
     EXPECT_TRUE(store->backend().changes->flush_everywhere());
+    EXPECT_TRUE(store->backend().retention_clock->older_than(Seconds{60}));
     const auto pruned =
         store->backend().slot_retention->prune({.before = from_epoch_millis(2'000'000)}, {}, {});
     ASSERT_TRUE(pruned) << pruned.error().what;

@@ -19,6 +19,7 @@
 #include "store/postgres/payments.h"
 #include "store/postgres/policies.h"
 #include "store/postgres/pool.h"
+#include "store/postgres/progress.h"
 #include "store/postgres/queue.h"
 #include "store/postgres/quota_leases.h"
 #include "store/postgres/quotas.h"
@@ -96,6 +97,7 @@ struct PostgresStore::Parts {
         life(pool, options.deadline),
         configs(pool, options.deadline),
         retention(pool, options.deadline),
+        progress(pool, options.deadline),
         limits(usage_pool, options.limits_deadline),
         sweep(pool, options.deadline),
         policies(pool, options.deadline),
@@ -121,6 +123,7 @@ struct PostgresStore::Parts {
   Life life;
   Configs configs;
   Retention retention;
+  ProgressRow progress;
   Limits limits;
   Sweep sweep;
   Policies policies;
@@ -206,6 +209,7 @@ Backend PostgresStore::backend() noexcept {
           .usage_export = &parts_->usage_export,
           .attempts = &parts_->attempts,
           .send_keys = &parts_->send_keys,
+          .retention_clock = &parts_->progress,
           .quota_ledger = &parts_->quota_leases};
 }
 

@@ -33,7 +33,7 @@ Params params_of(std::span<const Send> sends, std::optional<Instant> now) {
       .texts(keys)
       .byteas(digests)
       .byteas(contexts)
-      .int8(std::int64_t{Micros{core::kKeyTerm}.count()})
+      .int8(std::int64_t{Micros{core::key_term(now)}.count()})
       .int8(epoch_us(now));
   return params;
 }

@@ -28,7 +28,7 @@ Params params_of(std::span<const KeyClaim> keys, bool with_ids) {
 
 void add_times(Params& params, Millis live, std::optional<Instant> now) {
   params.int8(std::int64_t{Micros{live}.count()})
-      .int8(std::int64_t{Micros{core::kKeyTerm}.count()})
+      .int8(std::int64_t{Micros{core::key_term(now)}.count()})
       .int8(epoch_us(now));
 }
 

@@ -18,7 +18,8 @@ written (name, rights) AS (VALUES
     ('sms_part', 'INSERT,UPDATE,DELETE'), ('gateway_export', 'INSERT,UPDATE,DELETE'),
     ('gateway_attempt', 'INSERT,UPDATE,DELETE'),
     ('gateway_lease', 'INSERT,UPDATE,DELETE'), ('gateway_cache_node', 'INSERT,UPDATE,DELETE'),
-    ('gateway_cache_doubt', 'INSERT,UPDATE,DELETE'), ('gateway_cache', 'UPDATE')),
+    ('gateway_cache_doubt', 'INSERT,UPDATE,DELETE'), ('gateway_cache', 'UPDATE'),
+    ('retention_progress', 'UPDATE')),
 changed (name, part) AS (VALUES
     ('slot_config', 'active'), ('slot_pool', 'returned'), ('throttle_policy', 'newest'),
     ('throttle_policy_revision', 'revision'), ('dispatch_settings_revision', 'revision'),

@@ -95,6 +95,11 @@ class ComposedDaemon final : public Daemon {
     auto throttle = ThrottlePart::start(config_.throttle, limits, clock_, log_, metrics_, routes);
     if (!throttle) return std::unexpected(throttle.error());
     throttle_ = std::move(*throttle);
+    if (limits.policies->recovery() != nullptr) {
+      checks.push_back({.name = "throttle.policies",
+                        .check = [] { return Result<void>(); },
+                        .warning = [this] { return throttle_->policies_warning(); }});
+    }
     auto payments = PaymentsPart::start(stores_->dispatch(), clock_, log_, metrics_);
     if (!payments) return std::unexpected(payments.error());
     payments_ = std::move(*payments);

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "app/config/config.h"
@@ -58,6 +59,9 @@ class ThrottlePart {
   store::LimitStore& limits() noexcept {
     return engine_ ? engine_->blocking() : static_cast<store::LimitStore&>(own_->limits());
   }
+
+  // See ThrottleService.
+  std::string policies_warning() const { return service_->policies_warning(); }
 
   // Saves what was used until now. Once no request is left; idempotent.
   void stop();

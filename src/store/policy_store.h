@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,6 +14,8 @@
 #include "core/policy/policy.h"
 
 namespace penstock::store {
+
+class PolicyRecovery;
 
 class PolicyStore {
  public:
@@ -39,6 +43,31 @@ class PolicyStore {
 
   // Grows with every change of any policy: a cheap way to learn that a copy is still good.
   virtual Result<std::uint64_t> revision() = 0;
+
+  // Null unless the store may come back empty or older than it was.
+  virtual PolicyRecovery* recovery() noexcept { return nullptr; }
+};
+
+// What such a store offers besides, so that nodes can notice a loss and undo it. The version of a
+// key only grows: a store that has a lower one than a node knows has lost something.
+class PolicyRecovery {
+ public:
+  virtual ~PolicyRecovery() = default;
+
+  // Like PolicyStore::revision(), and differs too when the store was emptied in between.
+  struct Mark {
+    std::string epoch;
+    std::uint64_t revision = 0;
+    bool operator==(const Mark&) const = default;
+  };
+  virtual Result<Mark> mark() = 0;
+
+  // The newest version of every key, the ends (deleted) among them, in any order.
+  virtual Result<std::vector<core::Policy>> newest() = 0;
+
+  // Writes each version that is higher than what the store has of its key, and takes care that no
+  // fresh id is one of theirs; how many were written. Several nodes may do so at once.
+  virtual Result<std::size_t> restore(std::span<const core::Policy> versions) = 0;
 };
 
 }  // namespace penstock::store

@@ -26,7 +26,7 @@ def test_what_a_damaged_block_holds_is_503_and_the_health_says_so(start_daemon, 
         assert answer.headers["Retry-After"] == "5"
     ready = daemon.get("/health/ready")
     store = ready.json()["checks"][0]
-    assert ready.status == 200 and store["name"] == "store.embedded" and store["status"] == "UP"
+    assert ready.status == 200 and store["name"] == "store.embedded" and store["status"] == "DEGRADED"
     assert store["message"].startswith("damage seen: ") and ".sst" in store["message"]
     wait_until(lambda: "store.damaged" in daemon.log(), what="the damage in the log")
     assert daemon.get("/admin/rate-limit/config?configName=default").status == 200, "the rest is served"

@@ -13,19 +13,26 @@ Response ready(const std::vector<ReadyCheck>& checks) {
   wire::JsonWriter list;
   list.begin_array();
   bool all_up = true;
+  bool degraded = false;
   for (const ReadyCheck& check : checks) {
     if (check.applies && !check.applies()) continue;
     const Result<void> result = check.check();
     all_up = all_up && result.has_value();
-    list.begin_object().member("name", check.name).member("status", result ? "UP" : "DOWN");
-    const std::string message = !result ? result.error().what : check.note ? check.note() : "";
-    if (!message.empty()) list.member("message", message);
+    const std::string warning = result && check.warning ? check.warning() : std::string();
+    degraded = degraded || !warning.empty();
+    list.begin_object()
+        .member("name", check.name)
+        .member("status", !result           ? "DOWN"
+                          : warning.empty() ? "UP"
+                                            : "DEGRADED");
+    if (!result) list.member("message", result.error().what);
+    if (!warning.empty()) list.member("message", warning);
     list.end_object();
   }
   list.end_array();
   wire::JsonWriter out;
-  out.begin_object().member("status", all_up ? "UP" : "DOWN").key("checks").raw(list.str());
-  out.end_object();
+  out.begin_object().member("status", !all_up ? "DOWN" : degraded ? "DEGRADED" : "UP");
+  out.key("checks").raw(list.str()).end_object();
   Response response{.status = all_up ? 200 : 503, .body = std::move(out).take()};
   if (!all_up) response.headers.emplace_back("Retry-After", "1");
   return response;

@@ -18,7 +18,8 @@ struct ReadyCheck {
   std::string name;
   std::function<Result<void>()> check;
   std::function<bool()> applies = {};  // quick too; while it says no, nothing is checked or shown
-  std::function<std::string()> note = {};  // what to say although it works; empty = nothing
+  // Quick too: a sentence while the part works, but not as it should; else empty.
+  std::function<std::string()> warning = {};
 };
 
 // /health/live, /health/ready, /metrics, /q/metrics. `metrics` must outlive the routes.

@@ -77,13 +77,19 @@ TEST_F(SystemRoutesTest, are_not_ready_when_one_check_is_down) {
   EXPECT_EQ(response.headers, (std::vector<Header>{{"Retry-After", "1"}}));
 }
 
-TEST_F(SystemRoutesTest, are_ready_with_a_note) {
-  ReadyCheck check = up("store");
-  check.note = [] { return std::string("damage seen"); };
-  const Response response = get("/health/ready", {check});
+TEST_F(SystemRoutesTest, are_ready_but_say_so_when_a_part_works_not_as_it_should) {
+  ReadyCheck warned = up("policies");
+  warned.warning = [] { return std::string("some were lost"); };
+  const Response response = get("/health/ready", {up("store"), warned});
   EXPECT_EQ(response.status, 200);
-  EXPECT_EQ(response.body, R"({"status":"UP","checks":[{"name":"store","status":"UP",)"
-                           R"("message":"damage seen"}]})");
+  EXPECT_EQ(response.body,
+            R"({"status":"DEGRADED","checks":[{"name":"store","status":"UP"},)"
+            R"({"name":"policies","status":"DEGRADED","message":"some were lost"}]})");
+  EXPECT_TRUE(response.headers.empty());
+  EXPECT_EQ(get("/health/ready", {warned, down("sink", "away")}).status, 503);
+  warned.warning = [] { return std::string(); };
+  EXPECT_EQ(get("/health/ready", {warned}).body,
+            R"({"status":"UP","checks":[{"name":"policies","status":"UP"}]})");
 }
 
 TEST_F(SystemRoutesTest, ask_the_checks_each_time) {

@@ -11,30 +11,73 @@ constexpr std::size_t kPage = 1'000;  // policies in one read of the store
 }  // namespace
 
 PolicyCache::PolicyCache(store::PolicyStore& store, core::PolicyDraft fallback)
-    : store_(store), fallback_{.draft = std::move(fallback)}, set_(compile()) {}
+    : store_(store),
+      recovery_(store.recovery()),
+      fallback_{.draft = std::move(fallback)},
+      set_(compile()) {}
 
-Result<bool> PolicyCache::refresh() {
-  // Asked before the policies are read: a change in between is then found by the next refresh.
+Result<bool> PolicyCache::refresh(Loss* loss) {
+  // Once more after something was written back.
+  for (bool again = false;; again = true) {
+    // Asked before the policies are read: a change in between is then found by the next refresh.
+    const Result<Mark> mark = ask_mark();
+    if (!mark) return std::unexpected(mark.error());
+    std::uint64_t changes_before = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      if (mark_ == *mark) return false;
+      changes_before = changes_;
+    }
+    Result<Policies> policies = load();
+    if (!policies) return std::unexpected(policies.error());
+    std::vector<core::Policy> missing;
+    {
+      const std::lock_guard lock(mutex_);
+      if (changes_ != changes_before) return false;  // what was read may lack an own change
+      missing = missing_in(*policies);
+      if (missing.empty()) {
+        policies_ = std::move(*policies);
+        mark_ = *mark;
+        set_.publish(compile());
+        return true;
+      }
+    }
+    if (loss != nullptr) loss->missing = missing.size();
+    if (again) return fail(ErrorKind::unavailable, "the store loses policies again and again");
+    const Result<std::size_t> restored = recovery_->restore(missing);
+    if (!restored) return std::unexpected(restored.error());
+    if (loss != nullptr) loss->restored = *restored;
+  }
+}
+
+Result<PolicyCache::Mark> PolicyCache::ask_mark() {
+  if (recovery_ != nullptr) return recovery_->mark();
   const Result<std::uint64_t> revision = store_.revision();
   if (!revision) return std::unexpected(revision.error());
-  std::uint64_t changes_before = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    if (revision_ == *revision) return false;
-    changes_before = changes_;
+  return Mark{.epoch = {}, .revision = *revision};
+}
+
+std::vector<core::Policy> PolicyCache::missing_in(const Policies& stored) const {
+  std::vector<core::Policy> missing;
+  if (recovery_ == nullptr) return missing;
+  for (const auto& [key, known] : policies_) {
+    const auto found = stored.find(key);
+    if (found == stored.end() || found->second.version < known.version) missing.push_back(known);
   }
-  Result<Policies> policies = load();
-  if (!policies) return std::unexpected(policies.error());
-  const std::lock_guard lock(mutex_);
-  if (changes_ != changes_before) return false;  // what was read may lack an own change
-  policies_ = std::move(*policies);
-  revision_ = *revision;
-  set_.publish(compile());
-  return true;
+  return missing;
 }
 
 Result<PolicyCache::Policies> PolicyCache::load() {
   Policies policies;
+  if (recovery_ != nullptr) {
+    Result<std::vector<core::Policy>> newest = recovery_->newest();
+    if (!newest) return std::unexpected(std::move(newest.error()));
+    for (core::Policy& policy : *newest) {
+      std::string key = policy.draft.key;
+      policies.insert_or_assign(std::move(key), std::move(policy));
+    }
+    return policies;
+  }
   std::string after;
   for (;;) {
     Result<std::vector<core::Policy>> page = store_.list(after, kPage);
@@ -54,8 +97,9 @@ void PolicyCache::put(const core::Policy& policy) {
   const std::lock_guard lock(mutex_);
   ++changes_;
   core::Policy& known = policies_[policy.draft.key];
-  if (known.version > policy.version) return;
+  if (known.version >= policy.version) return;
   known = policy;
+  if (mark_) ++mark_->revision;  // by at least one: a store that counts faster is read again
   set_.publish(compile());
 }
 
@@ -63,15 +107,23 @@ void PolicyCache::erase(std::string_view key) {
   const std::lock_guard lock(mutex_);
   ++changes_;
   const auto found = policies_.find(key);
-  if (found == policies_.end()) return;
-  policies_.erase(found);
+  if (found == policies_.end() || found->second.deleted) return;
+  if (recovery_ != nullptr) {
+    found->second.deleted = true;
+    ++found->second.version;
+  } else {
+    policies_.erase(found);
+  }
+  if (mark_) ++mark_->revision;
   set_.publish(compile());
 }
 
 std::shared_ptr<const core::PolicySet> PolicyCache::compile() const {
   std::vector<core::Policy> policies;
   policies.reserve(policies_.size());
-  for (const auto& [key, policy] : policies_) policies.push_back(policy);
+  for (const auto& [key, policy] : policies_) {
+    if (!policy.deleted) policies.push_back(policy);
+  }
   return std::make_shared<const core::PolicySet>(std::move(policies), fallback_);
 }
 

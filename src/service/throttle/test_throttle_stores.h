@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -107,11 +108,17 @@ class FakeLimits final : public store::LimitStore {
   std::map<std::string, store::KeyUse> uses_;
 };
 
-class FakePolicies final : public store::PolicyStore {
+class FakePolicies final : public store::PolicyStore, public store::PolicyRecovery {
  public:
+  using Versions = std::map<std::string, std::vector<core::Policy>>;
+
+  explicit FakePolicies(bool forgetful = false) : forgetful_(forgetful) {}
+
   std::atomic<bool> away{false};
-  std::atomic<int> lists{0};                 // calls of list()
-  std::function<void()> after_list = [] {};  // called when a page has been read
+  std::atomic<bool> takes_no_writes{false};   // of restore()
+  std::atomic<int> lists{0};                  // calls of list()
+  std::function<void()> before_list = [] {};  // called before newest() reads
+  std::function<void()> after_list = [] {};   // called when a page has been read
 
   Result<std::optional<core::Policy>> find(std::string_view key) override {
     const std::lock_guard lock(mutex_);
@@ -169,6 +176,58 @@ class FakePolicies final : public store::PolicyStore {
     return revision_;
   }
 
+  store::PolicyRecovery* recovery() noexcept override { return forgetful_ ? this : nullptr; }
+  Result<Mark> mark() override {
+    const std::lock_guard lock(mutex_);
+    if (away) return gone();
+    return Mark{.epoch = epoch_, .revision = revision_};
+  }
+  Result<std::vector<core::Policy>> newest() override {
+    const std::function<void()> hook = before_list;  // it may replace itself
+    hook();
+    std::vector<core::Policy> all;
+    {
+      const std::lock_guard lock(mutex_);
+      ++lists;
+      if (away) return gone();
+      for (const auto& [key, versions] : versions_) all.push_back(versions.back());
+    }
+    after_list();
+    return all;
+  }
+  Result<std::size_t> restore(std::span<const core::Policy> known) override {
+    const std::lock_guard lock(mutex_);
+    if (away || takes_no_writes) return gone();
+    std::size_t written = 0;
+    for (const core::Policy& policy : known) {
+      std::vector<core::Policy>& versions = versions_[policy.draft.key];
+      if (!versions.empty() && versions.back().version >= policy.version) continue;
+      versions.push_back(policy);
+      ++written;
+    }
+    if (written > 0) {
+      epoch_ += "r";
+      ++revision_;
+    }
+    return written;
+  }
+
+  // What FLUSHALL does, and a restart with an older file.
+  void empty() {
+    const std::lock_guard lock(mutex_);
+    versions_.clear();
+    revision_ = 0;
+    epoch_.clear();
+  }
+  std::pair<Versions, std::uint64_t> dump() {
+    const std::lock_guard lock(mutex_);
+    return {versions_, revision_};
+  }
+  void go_back_to(const std::pair<Versions, std::uint64_t>& dump) {
+    const std::lock_guard lock(mutex_);
+    std::tie(versions_, revision_) = dump;
+  }
+
  private:
   static std::unexpected<Error> gone() { return fail(ErrorKind::unavailable, "the store is away"); }
 
@@ -186,17 +245,21 @@ class FakePolicies final : public store::PolicyStore {
 
   core::Policy& add(const core::PolicyDraft& draft) {
     ++revision_;
+    if (epoch_.empty()) epoch_ = "e" + std::to_string(++epochs_);
     std::vector<core::Policy>& versions = versions_[draft.key];
     const std::int64_t id =
         versions.empty() ? static_cast<std::int64_t>(versions_.size()) : versions.front().id;
-    versions.push_back(
-        {.id = id, .version = static_cast<std::int64_t>(versions.size()) + 1, .draft = draft});
+    const std::int64_t version = versions.empty() ? 1 : versions.back().version + 1;
+    versions.push_back({.id = id, .version = version, .draft = draft});
     return versions.back();
   }
 
   std::mutex mutex_;
-  std::map<std::string, std::vector<core::Policy>> versions_;
+  Versions versions_;
   std::uint64_t revision_ = 0;
+  std::string epoch_;
+  int epochs_ = 0;
+  const bool forgetful_;
 };
 
 }  // namespace penstock::service

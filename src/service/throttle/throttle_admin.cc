@@ -41,6 +41,18 @@ void ThrottleService::run(Done<T> done, Work work) {
   }
 }
 
+// Neither a change nor an answer may rest on a store that has just lost its policies.
+template <class T, class Work>
+void ThrottleService::run_on_policies(Done<T> done, Work work) {
+  run(std::move(done), [this, work = std::move(work)]() mutable -> Result<T> {
+    const std::lock_guard lock(policies_mutex_);
+    if (policies_.recovery() != nullptr) {
+      if (Result<void> fresh = refresh_held(); !fresh) return std::unexpected(fresh.error());
+    }
+    return work();
+  });
+}
+
 void ThrottleService::log_change(std::string_view event, const core::Policy* before,
                                  const core::Policy* after, std::string_view request_id) {
   const core::Policy& either = after != nullptr ? *after : *before;
@@ -52,7 +64,8 @@ void ThrottleService::log_change(std::string_view event, const core::Policy* bef
 
 void ThrottleService::create_policy(core::PolicyDraft draft, std::string request_id,
                                     Done<core::Policy> done) {
-  run(std::move(done),
+  run_on_policies(
+      std::move(done),
       [this, draft = std::move(draft),
        request_id = std::move(request_id)]() -> Result<core::Policy> {
         if (cache_.current().size() >= options_.policies_max) {
@@ -71,23 +84,24 @@ void ThrottleService::create_policy(core::PolicyDraft draft, std::string request
 
 void ThrottleService::update_policy(core::PolicyDraft draft, std::string request_id,
                                     Done<core::Policy> done) {
-  run(std::move(done),
-      [this, draft = std::move(draft),
-       request_id = std::move(request_id)]() -> Result<core::Policy> {
-        const Result<std::optional<core::Policy>> before = policies_.find(draft.key);
-        if (!before) return std::unexpected(before.error());
-        if (!*before) return no_policy(draft.key);
-        Result<core::Policy> made = policies_.update(draft, std::nullopt);
-        if (!made) return made;
-        cache_.put(*made);
-        log_change("throttle.policy_updated", &**before, &*made, request_id);
-        return made;
-      });
+  run_on_policies(std::move(done),
+                  [this, draft = std::move(draft),
+                   request_id = std::move(request_id)]() -> Result<core::Policy> {
+                    const Result<std::optional<core::Policy>> before = policies_.find(draft.key);
+                    if (!before) return std::unexpected(before.error());
+                    if (!*before) return no_policy(draft.key);
+                    Result<core::Policy> made = policies_.update(draft, std::nullopt);
+                    if (!made) return made;
+                    cache_.put(*made);
+                    log_change("throttle.policy_updated", &**before, &*made, request_id);
+                    return made;
+                  });
 }
 
 void ThrottleService::remove_policy(std::string key, std::string request_id,
                                     Done<core::Policy> done) {
-  run(std::move(done),
+  run_on_policies(
+      std::move(done),
       [this, key = std::move(key), request_id = std::move(request_id)]() -> Result<core::Policy> {
         Result<std::optional<core::Policy>> before = policies_.find(key);
         if (!before) return std::unexpected(before.error());
@@ -102,7 +116,7 @@ void ThrottleService::remove_policy(std::string key, std::string request_id,
 }
 
 void ThrottleService::find_policy(std::string key, Done<core::Policy> done) {
-  run(std::move(done), [this, key = std::move(key)]() -> Result<core::Policy> {
+  run_on_policies(std::move(done), [this, key = std::move(key)]() -> Result<core::Policy> {
     Result<std::optional<core::Policy>> found = policies_.find(key);
     if (!found) return std::unexpected(found.error());
     if (!*found) return no_policy(key);
@@ -112,16 +126,17 @@ void ThrottleService::find_policy(std::string key, Done<core::Policy> done) {
 
 void ThrottleService::list_policies(std::string after, std::size_t limit,
                                     Done<std::vector<core::Policy>> done) {
-  run(std::move(done),
-      [this, after = std::move(after), limit] { return policies_.list(after, limit); });
+  run_on_policies(std::move(done),
+                  [this, after = std::move(after), limit] { return policies_.list(after, limit); });
 }
 
 void ThrottleService::policy_history(std::string key, Done<std::vector<core::Policy>> done) {
-  run(std::move(done), [this, key = std::move(key)]() -> Result<std::vector<core::Policy>> {
-    Result<std::vector<core::Policy>> versions = policies_.history(key, kPolicyHistoryMax);
-    if (versions && versions->empty()) return no_policy(key);
-    return versions;
-  });
+  run_on_policies(
+      std::move(done), [this, key = std::move(key)]() -> Result<std::vector<core::Policy>> {
+        Result<std::vector<core::Policy>> versions = policies_.history(key, kPolicyHistoryMax);
+        if (versions && versions->empty()) return no_policy(key);
+        return versions;
+      });
 }
 
 void ThrottleService::reset(std::string key, std::string request_id, Done<bool> done) {

@@ -59,6 +59,11 @@ ThrottleMetrics::ThrottleMetrics(runtime::Metrics& metrics, bool tokens_remainin
                                      "Requests that a shadow policy would have denied")),
       store_failures_(metrics.counter("penstock_throttle_store_failures_total",
                                       "Requests whose usage could not be asked")),
+      policies_restored_(
+          metrics.counter("penstock_throttle_policies_restored_total",
+                          "Policies that this node wrote back to a store that had lost them")),
+      policies_missing_(metrics.gauge("penstock_throttle_policies_missing",
+                                      "Policies in force on this node that the store has lost")),
       latency_(metrics.histogram("throttlex_latency_ms", "Time of a throttle decision in ms",
                                  latency_bounds_millis())),
       tokens_enabled_(tokens_remaining),

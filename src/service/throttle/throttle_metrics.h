@@ -56,6 +56,10 @@ class ThrottleMetrics {
     latency_.observe(millis, decisions);
   }
   void store_failed() noexcept { store_failures_.add(); }
+  void policies_restored(std::size_t policies) noexcept { policies_restored_.add(policies); }
+  void policies_missing(std::size_t policies) noexcept {
+    policies_missing_.set(static_cast<double>(policies));
+  }
 
   core::ThrottleTotals totals() const noexcept;
 
@@ -64,6 +68,8 @@ class ThrottleMetrics {
   runtime::Counter& blocked_;
   runtime::Counter& shadow_denied_;
   runtime::Counter& store_failures_;
+  runtime::Counter& policies_restored_;
+  runtime::Gauge& policies_missing_;
   runtime::Histogram& latency_;
   const bool tokens_enabled_;
   TokensRemaining tokens_;

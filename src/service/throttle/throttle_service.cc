@@ -1,5 +1,7 @@
 #include "service/throttle/throttle_service.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -12,6 +14,7 @@ namespace penstock::service {
 namespace {
 
 constexpr std::size_t kAdminCallsMax = 4'096;  // waiting admin calls: under a second of work
+constexpr double kLossShownSeconds = 60;       // so that a probe that asks now and then sees it
 
 }  // namespace
 
@@ -66,9 +69,50 @@ void ThrottleService::keep_fresh() {
 }
 
 Result<void> ThrottleService::refresh_policies() {
-  const Result<bool> changed = cache_.refresh();
+  const std::lock_guard lock(policies_mutex_);
+  return refresh_held();
+}
+
+Result<void> ThrottleService::refresh_held() {
+  PolicyCache::Loss loss;
+  const Result<bool> changed = cache_.refresh(&loss);
+  note_loss(loss, changed);
   if (!changed) return std::unexpected(changed.error());
   if (*changed) log_.debug("throttle.policies_loaded", {{"policies", cache_.current().size()}});
+  return {};
+}
+
+void ThrottleService::note_loss(const PolicyCache::Loss& loss, const Result<bool>& refreshed) {
+  metrics_.policies_restored(loss.restored);
+  const std::lock_guard lock(loss_mutex_);
+  const bool known = missing_ > 0;
+  if (loss.missing > 0 && !known) {
+    log_.warn("throttle.store_emptied", {{"policies_missing", loss.missing},
+                                         {"policies_restored", loss.restored},
+                                         {"error", refreshed ? "" : refreshed.error().what}});
+  }
+  if (loss.missing > 0) missing_ = loss.missing;
+  // A store that is away says nothing about its content.
+  if (missing_ > 0 && refreshed) {
+    if (known) log_.warn("throttle.policies_restored", {{"policies", missing_}});
+    restored_ = std::exchange(missing_, 0);
+    restore_.emplace();
+  }
+  metrics_.policies_missing(missing_);
+}
+
+std::string ThrottleService::policies_warning() const {
+  const std::lock_guard lock(loss_mutex_);
+  if (missing_ > 0) {
+    return fmt::format(
+        "the store has lost {} policies that this node knows; they stay in force, and are written "
+        "back when it takes them",
+        missing_);
+  }
+  if (restore_ && restore_->seconds() < kLossShownSeconds) {
+    return fmt::format("the store had lost {} policies, which were written back; usage is lost",
+                       restored_);
+  }
   return {};
 }
 

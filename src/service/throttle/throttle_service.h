@@ -27,6 +27,7 @@
 #include "core/policy/policy.h"
 #include "core/policy/policy_rules.h"
 #include "runtime/metrics.h"
+#include "runtime/stopwatch.h"
 #include "runtime/task_queue.h"
 #include "service/engine/engine_watch.h"
 #include "service/throttle/denied_keys.h"
@@ -121,6 +122,10 @@ class ThrottleService {
   // Takes up what other nodes changed; also done every PolicyCache::kRefreshInterval.
   Result<void> refresh_policies();
 
+  // A sentence while the store lacks policies that this node enforces, and for a minute after they
+  // were written back; else empty. Quick.
+  std::string policies_warning() const;
+
   // Finishes what was taken; later calls with `done` are answered `overloaded`. Idempotent.
   void stop();
 
@@ -159,6 +164,10 @@ class ThrottleService {
   // Runs `work` on the service's thread and hands its value to `done`.
   template <class T, class Work>
   void run(Done<T> done, Work work);
+  template <class T, class Work>
+  void run_on_policies(Done<T> done, Work work);
+  Result<void> refresh_held();  // under policies_mutex_
+  void note_loss(const PolicyCache::Loss& loss, const Result<bool>& refreshed);
 
   const ThrottleOptions options_;
   store::LimitStore& limits_;
@@ -169,6 +178,13 @@ class ThrottleService {
   PolicyCache cache_;
   const std::optional<SharedLimits> shared_;
   runtime::TaskQueue tasks_;  // one thread: changes of policies are seen in their order
+
+  std::mutex policies_mutex_;  // held while the cache is refreshed or a policy changed
+
+  mutable std::mutex loss_mutex_;
+  std::size_t missing_ = 0;                    // in the store; guarded by loss_mutex_
+  std::size_t restored_ = 0;                   // the last time; guarded by loss_mutex_
+  std::optional<runtime::Stopwatch> restore_;  // since then; guarded by loss_mutex_
 
   std::mutex mutex_;
   std::condition_variable wake_;

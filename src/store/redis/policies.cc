@@ -13,7 +13,6 @@
 namespace penstock::store::redis {
 namespace {
 
-constexpr Millis kPolicyDeadline{2'000};  // no decision waits for these
 constexpr std::size_t kPageMax = 10'000;
 
 std::unexpected<Error> odd() { return fail(ErrorKind::corrupt, "redis: an odd answer"); }
@@ -25,7 +24,8 @@ Policies::Policies(Client& client, std::string_view prefix)
       tag_("{" + std::string(prefix) + "policy}:"),
       newest_(tag_ + "newest"),
       names_(tag_ + "names"),
-      revision_(tag_ + "revision") {}
+      revision_(tag_ + "revision"),
+      mark_(tag_ + "mark") {}
 
 std::string Policies::history_of(std::string_view key) const {
   return tag_ + "history:" + std::string(key);
@@ -62,7 +62,7 @@ Result<core::Policy> Policies::change(std::string_view what, std::string_view ke
                                       std::string_view draft, std::optional<Instant> now) {
   const std::string history = history_of(key);
   const std::string at = now ? std::to_string(now->time_since_epoch().count()) : std::string();
-  const std::array<std::string_view, 4> keys = {newest_, names_, revision_, history};
+  const std::array<std::string_view, 5> keys = {newest_, names_, revision_, mark_, history};
   const std::array<std::string_view, 4> arguments = {what, key, at, draft};
   const Result<Reply> reply = client_.run_one(call_of(script("policy_change"), keys, arguments),
                                               runtime::Deadline(kPolicyDeadline));

@@ -1,15 +1,21 @@
 // PolicyStore on Redis: all policies in one slot, changed by one script. As durable as Redis is set
-// up to be.
+// up to be; what it loses, nodes that know it write back.
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "store/policy_store.h"
 #include "store/redis/client.h"
 
 namespace penstock::store::redis {
 
-class Policies final : public PolicyStore {
+// No decision waits for a call about policies.
+inline constexpr Millis kPolicyDeadline{2'000};
+
+class Policies final : public PolicyStore, public PolicyRecovery {
  public:
   // `client` outlives this.
   Policies(Client& client, std::string_view prefix);
@@ -21,10 +27,17 @@ class Policies final : public PolicyStore {
   Result<std::vector<core::Policy>> list(std::string_view after, std::size_t limit) override;
   Result<std::vector<core::Policy>> history(std::string_view key, std::size_t limit) override;
   Result<std::uint64_t> revision() override;
+  PolicyRecovery* recovery() noexcept override { return this; }
+
+  // policy_recovery.cc
+  Result<Mark> mark() override;
+  Result<std::vector<core::Policy>> newest() override;
+  Result<std::size_t> restore(std::span<const core::Policy> versions) override;
 
  private:
   Result<core::Policy> change(std::string_view what, std::string_view key, std::string_view draft,
                               std::optional<Instant> now);
+  Result<std::size_t> restore_page(std::span<const core::Policy> versions);
   std::string history_of(std::string_view key) const;
 
   Client& client_;
@@ -32,6 +45,7 @@ class Policies final : public PolicyStore {
   const std::string newest_;
   const std::string names_;
   const std::string revision_;
+  const std::string mark_;
 };
 
 }  // namespace penstock::store::redis

@@ -64,6 +64,15 @@ std::string encode_draft(const core::PolicyDraft& draft) {
   return out + draft.refill_text;
 }
 
+std::string encode_policy(const core::Policy& policy) {
+  std::string out;
+  put_whole(policy.id, out);
+  put_whole(policy.version, out);
+  put_whole(policy.changed.time_since_epoch().count(), out);
+  put_whole(policy.deleted ? 1 : 0, out);
+  return out + encode_draft(policy.draft);
+}
+
 Result<core::Policy> decode_policy(std::string_view key, std::string_view bytes) {
   const auto corrupt = [] { return fail(ErrorKind::corrupt, "redis policy: bad bytes"); };
   if (bytes.size() < kHeadBytes) return corrupt();

@@ -11,6 +11,7 @@
 namespace penstock::store::redis {
 
 std::string encode_draft(const core::PolicyDraft& draft);  // without its key
+std::string encode_policy(const core::Policy& policy);
 Result<core::Policy> decode_policy(std::string_view key, std::string_view bytes);
 
 }  // namespace penstock::store::redis

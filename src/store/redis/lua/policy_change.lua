@@ -1,6 +1,6 @@
 -- Caller: Policies::change (policies.cc). Appends one version to a policy, or refuses.
--- KEYS: the hash of newest versions, the sorted set of keys in force, the revision, the list of
--- this policy's versions (newest first); all of one slot.
+-- KEYS: the hash of newest versions, the sorted set of keys in force, the revision, the mark (a hash
+-- of epoch and last_id), the list of this policy's versions (newest first); all of one slot.
 -- ARGV: "create", "update" or "remove"; the policy's key; now in micros ('' = this server's clock);
 -- the draft (not for remove).
 -- A version is doubles id, version, changed in micros, 1 if it is the end; then the draft.
@@ -13,23 +13,25 @@ if before then
 end
 if what == 'create' and ended == 0 then return {'exists'} end
 if what ~= 'create' and ended == 1 then return {'missing'} end
-if now == '' then
-  local time = redis.call('TIME')
-  now = time[1] * 1000000 + time[2]
-else
-  now = tonumber(now)
-end
+local time = redis.call('TIME')
+now = now == '' and time[1] * 1000000 + time[2] or tonumber(now)
 local gone = what == 'remove' and 1 or 0
 if gone == 1 then draft = string.sub(before, 33) end
--- Ends stay in the hash, so that its size numbers the policies and a key keeps its id.
-id = id or redis.call('HLEN', KEYS[1]) + 1
+if not id then
+  -- Ends stay in the hash, so that its size numbers the policies and a key keeps its id. After a
+  -- loss the hash may lack some; last_id remembers the ids that were written back.
+  local last = tonumber(redis.call('HGET', KEYS[4], 'last_id') or 0)
+  id = math.max(redis.call('HLEN', KEYS[1]), last) + 1
+  redis.call('HSET', KEYS[4], 'last_id', id)
+end
 local made = struct.pack('<dddd', id, version + 1, now, gone) .. draft
 redis.call('HSET', KEYS[1], key, made)
-redis.call('LPUSH', KEYS[4], made)
+redis.call('LPUSH', KEYS[5], made)
 if gone == 1 then
   redis.call('ZREM', KEYS[2], key)
 else
   redis.call('ZADD', KEYS[2], 0, key)
 end
+redis.call('HSETNX', KEYS[4], 'epoch', time[1] .. '.' .. time[2])
 redis.call('INCR', KEYS[3])
 return {'done', made}

@@ -1,12 +1,13 @@
 // What it costs to choose the policy of a key, by kinds of policies: the hot case of a service, and
-// cases in which neither caches nor branch prediction know what comes. Ends with ratios, higher is
-// better. Times are of the processor, not of the wall.
+// cases in which neither caches nor branch prediction know what comes; and what a change of one
+// policy costs. Ends with ratios, higher is better. Times are of the processor, not of the wall.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -149,6 +150,31 @@ void random_exact(benchmark::State& state) {
   });
 }
 
+// One policy of many is changed, again and again; and for comparison, all are compiled.
+Strings many(std::int64_t count) {
+  Strings out;
+  for (std::int64_t i = 0; i < count; ++i) {
+    out.push_back("tenant:" + std::to_string(i) + (i % 2 == 0 ? "" : "|*"));
+  }
+  return out;
+}
+void change(benchmark::State& state) {
+  const Strings keys = many(state.range(0));
+  std::shared_ptr<const PolicySet> set = set_of(keys).with({.draft = {.key = keys[0]}});
+  std::size_t next = 0;
+  for (auto _ : state) {
+    const std::string& key = keys[next * 7'919 % keys.size()];
+    set = next % 4 == 3 ? set->without(key) : set->with({.draft = {.key = key}});
+    ++next;
+  }
+}
+void compile_all(benchmark::State& state) {
+  const Strings keys = many(state.range(0));
+  for (auto _ : state) benchmark::DoNotOptimize(set_of(keys).size());
+}
+
+BENCHMARK(change)->Arg(100)->Arg(10'000)->Arg(100'000);
+BENCHMARK(compile_all)->Arg(100)->Arg(10'000)->Arg(100'000);
 BENCHMARK(match_hot);
 BENCHMARK(match_prefixes);
 BENCHMARK(match_suffixes);

@@ -14,6 +14,31 @@ using Branch = PatternTables::Branch;
 using Node = PatternTables::Node;
 using Star = PatternTables::Star;
 
+// Which ranks count: all of them, or those that were not removed.
+struct AllCount {
+  static bool counts(std::uint32_t /*rank*/) noexcept { return true; }
+  static std::uint32_t prefix_rank(const PatternTables& /*tables*/, const Node& node) noexcept {
+    return node.prefix_rank;
+  }
+};
+
+struct SomeCount {
+  const RankBits& removed;
+
+  bool counts(std::uint32_t rank) const noexcept {
+    return rank != kNoPattern && (removed[rank / 64] >> (rank % 64) & 1) == 0;
+  }
+  std::uint32_t prefix_rank(const PatternTables& tables, const Node& node) const noexcept {
+    if (node.prefix_rank == kNoPattern || counts(node.prefix_rank)) return node.prefix_rank;
+    std::uint32_t best = kNoPattern;
+    std::uint32_t at = tables.prefixes_of[static_cast<std::size_t>(&node - tables.nodes.data())];
+    for (; at != kNoPattern; at = tables.prefixes[at].above) {
+      if (counts(tables.prefixes[at].rank)) best = std::min(best, tables.prefixes[at].rank);
+    }
+    return best;
+  }
+};
+
 struct Descent {
   const Node* node;  // the last whose bytes are all there
   bool whole;        // and they are all of the text
@@ -106,13 +131,14 @@ class OpenStars {
 };
 
 // What stars with more literals behind them add to what the trunk gave.
+template <class Ranks>
 class Search {
  public:
-  Search(const PatternTables& tables, std::string_view key) noexcept
-      : tables_(tables), key_(key), open_(tables) {}
+  Search(const PatternTables& tables, std::string_view key, Ranks ranks) noexcept
+      : tables_(tables), key_(key), ranks_(ranks), open_(tables) {}
 
   std::uint32_t run(const Node& trunk) {
-    best_ = trunk.prefix_rank;
+    best_ = ranks_.prefix_rank(tables_, trunk);
     for (std::uint32_t at = trunk.star; at != kNoPattern; at = tables_.stars[at].above) {
       visit(tables_.stars[at], tables_.stars[at].depth);
     }
@@ -152,7 +178,9 @@ class Search {
     return from;
   }
 
-  void accept(const Node& node) noexcept { best_ = std::min(best_, node.prefix_rank); }
+  void accept(const Node& node) noexcept {
+    best_ = std::min(best_, ranks_.prefix_rank(tables_, node));
+  }
 
   // A star met again stands further on, where nothing is behind it that was not before. So do those
   // above it.
@@ -165,23 +193,38 @@ class Search {
 
   const PatternTables& tables_;
   std::string_view key_;
+  [[no_unique_address]] Ranks ranks_;
   std::uint32_t best_ = kNoPattern;
   OpenStars open_;
 };
 
 // Apart, so that who needs no search does not pay for its frame.
+template <class Ranks>
 [[gnu::noinline]] std::uint32_t search(const PatternTables& tables, std::string_view key,
-                                       const Node& trunk) {
-  return Search(tables, key).run(trunk);
+                                       const Node& trunk, Ranks ranks) {
+  return Search<Ranks>(tables, key, ranks).run(trunk);
+}
+
+template <class Ranks>
+[[gnu::always_inline]] inline std::uint32_t best_of(const PatternTables& tables,
+                                                    std::string_view key, Ranks ranks) {
+  const auto [node, whole] = descend<Direction::forward>(tables, 0, key);
+  if (whole && node->exact_rank != kNoPattern && ranks.counts(node->exact_rank)) {
+    return node->exact_rank;
+  }
+  if (node->star == kNoPattern) return ranks.prefix_rank(tables, *node);
+  return search(tables, key, *node, ranks);
 }
 
 }  // namespace
 
 std::uint32_t best_rank(const PatternTables& tables, std::string_view key) {
-  const auto [node, whole] = descend<Direction::forward>(tables, 0, key);
-  if (whole && node->exact_rank != kNoPattern) return node->exact_rank;
-  if (node->star == kNoPattern) return node->prefix_rank;
-  return search(tables, key, *node);
+  return best_of(tables, key, AllCount{});
+}
+
+std::uint32_t best_rank(const PatternTables& tables, std::string_view key,
+                        const RankBits& removed) {
+  return best_of(tables, key, SomeCount{removed});
 }
 
 }  // namespace penstock::core

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "core/policy/pattern_tables.h"
 
@@ -17,5 +18,9 @@ namespace penstock::core {
 // The rank of the key itself if it is among the exact ones, else the smallest of the patterns that
 // match it; kNoPattern if there is none.
 std::uint32_t best_rank(const PatternTables& tables, std::string_view key);
+
+// The same among those whose bit in `removed` is not set; one bit for each rank.
+using RankBits = std::vector<std::uint64_t>;
+std::uint32_t best_rank(const PatternTables& tables, std::string_view key, const RankBits& removed);
 
 }  // namespace penstock::core

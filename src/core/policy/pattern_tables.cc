@@ -51,6 +51,7 @@ class TrieGrower {
   std::uint32_t grow() {
     const std::uint32_t root = narrow(tables_.nodes.size());
     tables_.nodes.emplace_back();
+    tables_.prefixes_of.push_back(kNoPattern);
     todo_.push_back({.node = root, .first = 0, .last = entries_.size(), .depth = 0});
     for (std::size_t i = 0; i < todo_.size(); ++i) grow_node(todo_[i]);
     return root;
@@ -75,9 +76,9 @@ class TrieGrower {
     add_run(node, std::string_view(least).substr(job.depth, shared - job.depth));
     job.depth = shared;
     while (job.first < job.last && entries_[job.first].text.size() == shared) {
-      end_entry(node, entries_[job.first++]);
+      end_entry(node, tables_.prefixes_of[job.node], entries_[job.first++]);
     }
-    if (job.first < job.last) add_children(node, job);
+    if (job.first < job.last) add_children(node, tables_.prefixes_of[job.node], job);
     tables_.nodes[job.node] = node;
   }
 
@@ -92,16 +93,20 @@ class TrieGrower {
     }
   }
 
-  void end_entry(Node& node, const Entry& entry) {
+  void end_entry(Node& node, std::uint32_t& prefixes, const Entry& entry) {
     node.exact_rank = std::min(node.exact_rank, entry.exact_rank);
     node.prefix_rank = std::min(node.prefix_rank, entry.prefix_rank);
+    if (entry.prefix_rank != kNoPattern) {
+      tables_.prefixes.push_back({.rank = entry.prefix_rank, .above = prefixes});
+      prefixes = narrow(tables_.prefixes.size() - 1);
+    }
     if (entry.star == kNoPattern) return;
     tables_.stars[entry.star].depth = narrow(entry.text.size());
     tables_.stars[entry.star].above = node.star;
     node.star = entry.star;
   }
 
-  void add_children(Node& node, const Job& job) {
+  void add_children(Node& node, std::uint32_t prefixes, const Job& job) {
     const auto next_byte = [&](std::size_t entry) {
       return static_cast<std::uint8_t>(entries_[entry].text[job.depth]);
     };
@@ -117,6 +122,7 @@ class TrieGrower {
       tables_.slots[node.slots + (next_byte(first) - node.low)] = ++slot;
       todo_.push_back({tables_.nodes.size(), first, last, job.depth + 1});
       tables_.nodes.push_back({.prefix_rank = node.prefix_rank, .star = node.star});
+      tables_.prefixes_of.push_back(prefixes);
       first = last;
     }
   }
@@ -192,21 +198,20 @@ class Compiler {
   // The rests in `heads` begin with their star.
   void add_heads(const Heads& heads, std::vector<Entry>& entries) {
     for (const auto& [head, rests] : heads) {
-      Entry entry{.text = std::string(head)};
+      Entry entry{.text = std::string(head)};  // with the star; one without it for each that ends
       std::vector<Rest> behind;
       for (const Rest& rest : rests) {
         const std::string_view text = without_stars_ahead(rest.text);
         if (text.empty()) {
-          entry.prefix_rank = std::min(entry.prefix_rank, rest.rank);
+          entries.push_back({.text = entry.text, .prefix_rank = rest.rank});
         } else {
           behind.push_back({text, rest.rank});
         }
       }
-      if (!behind.empty()) {
-        entry.star = narrow(tables_.stars.size());
-        tables_.stars.emplace_back();
-        behind_.push_back(std::move(behind));
-      }
+      if (behind.empty()) continue;
+      entry.star = narrow(tables_.stars.size());
+      tables_.stars.emplace_back();
+      behind_.push_back(std::move(behind));
       entries.push_back(std::move(entry));
     }
   }

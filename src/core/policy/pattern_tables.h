@@ -49,11 +49,20 @@ struct PatternTables {
     std::uint32_t above = kNoPattern;  // the next star on the way to that root
   };
 
+  // One that ends with a star, and the next at the same node or above.
+  struct Prefix {
+    std::uint32_t rank = kNoPattern;
+    std::uint32_t above = kNoPattern;
+  };
+
   std::vector<Node> nodes;          // 0 is the root of the trunk
   std::vector<Star> stars;          // those of the trunk first
   std::vector<std::uint8_t> slots;  // 0 = no child, else 1 + its place among the children
   std::string text;
   std::size_t trunk_stars = 0;
+  // For when the best does not count any more; apart from the nodes, which every look-up reads.
+  std::vector<Prefix> prefixes;
+  std::vector<std::uint32_t> prefixes_of;  // of each node: the first that holds there
 };
 
 // `keys` best first: the place of a key is its rank. At least one; fewer than 2^32 bytes in all.

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,16 +45,73 @@ std::string reference_choice(const Strings& keys, std::string_view text) {
   return best.empty() ? "default" : best;
 }
 
+PolicySet compiled_at_once(const Strings& keys) {
+  std::vector<Policy> policies;
+  for (const std::string& key : keys) policies.push_back({.draft = {.key = key}});
+  return PolicySet(std::move(policies), {.draft = {.key = "default"}});
+}
+
+// The same by changes in any order: some keys are there from the start, others come, some of them
+// twice; and keys that are much like them come and go.
+std::shared_ptr<const PolicySet> made_by_changes(const Strings& keys, Rng& rng) {
+  struct Change {
+    std::size_t at = 0;
+    std::string key;
+    bool comes = true;
+    std::int64_t version = 1;
+  };
+  std::vector<Policy> first;
+  std::vector<Change> changes;
+  const auto add = [&](const std::string& key, bool stays) {
+    const bool at_first = rng.below(3) == 0;
+    const std::size_t at = rng.below(1'000);
+    if (at_first) first.push_back({.version = 1, .draft = {.key = key}});
+    if (!at_first) changes.push_back({.at = at, .key = key});
+    if (!stays) changes.push_back({.at = at + 1 + rng.below(1'000), .key = key, .comes = false});
+    if (stays && rng.below(4) == 0) changes.push_back({.at = at + 1, .key = key, .version = 2});
+  };
+  Strings others;
+  for (const std::string& key : keys) {
+    const std::size_t at = rng.below(key.size() + 1);
+    for (const std::string& other : {key + "*", "*" + key, key.substr(0, at) + "*",
+                                     "*" + key.substr(at), key.substr(0, at) + "**"}) {
+      if (rng.below(6) == 0 && !std::ranges::binary_search(keys, other)) others.push_back(other);
+    }
+  }
+  std::ranges::sort(others);
+  others.erase(std::ranges::unique(others).begin(), others.end());
+  for (const std::string& key : keys) add(key, true);
+  for (const std::string& key : others) add(key, false);
+  std::ranges::sort(changes, {}, &Change::at);
+  auto set =
+      std::make_shared<const PolicySet>(std::move(first), Policy{.draft = {.key = "default"}});
+  std::size_t size = set->size();
+  for (const Change& change : changes) {
+    if (change.comes) {
+      set = set->with({.version = change.version, .draft = {.key = change.key}});
+      if (change.version == 1) ++size;
+    } else {
+      set = set->without(change.key);
+      --size;
+    }
+    EXPECT_EQ(set->size(), size);
+  }
+  return set;
+}
+
 // Holds all `texts` against the definition. `keys` may repeat.
 void expect_choices(Strings keys, const Strings& texts) {
   std::ranges::sort(keys);
   keys.erase(std::ranges::unique(keys).begin(), keys.end());
-  std::vector<Policy> policies;
-  for (const std::string& key : keys) policies.push_back({.draft = {.key = key}});
-  const PolicySet set(std::move(policies), {.draft = {.key = "default"}});
+  Rng rng(keys.size());
+  const PolicySet at_once = compiled_at_once(keys);
+  const auto by_changes = made_by_changes(keys, rng);
   for (const std::string& text : texts) {
-    ASSERT_EQ(set.match(text).draft.key, reference_choice(keys, text))
+    const std::string choice = reference_choice(keys, text);
+    ASSERT_EQ(at_once.match(text).draft.key, choice)
         << text << " among " << testing::PrintToString(keys);
+    ASSERT_EQ(by_changes->match(text).draft.key, choice)
+        << text << " after changes among " << testing::PrintToString(keys);
   }
 }
 

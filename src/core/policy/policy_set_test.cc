@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <ctime>
 #include <string>
 
 namespace penstock::core {
@@ -42,6 +43,43 @@ TEST(PolicySet, takes_two_stars_for_one) {
   EXPECT_EQ(set_of({"a**", "b**c"}).match("a").draft.key, "a**");
   EXPECT_EQ(set_of({"a**", "a*"}).match("ax").draft.key, "a*");
   EXPECT_EQ(set_of({"b**c"}).match("bxxc").draft.key, "b**c");
+}
+
+TEST(PolicySet, changes_one_policy_and_leaves_the_set_before_as_it_was) {
+  const PolicySet before = set_of({"user:*", "user:7", "*"});
+  EXPECT_TRUE(before.whole());
+  const auto changed = before.with({.version = 2, .draft = {.key = "user:*"}});
+  EXPECT_EQ(changed->match("user:8").version, 2);
+  EXPECT_EQ(changed->size(), 3U);
+  const auto less = changed->without("user:7")->without("user:*");
+  EXPECT_EQ(less->match("user:7").draft.key, "*");
+  EXPECT_EQ(less->size(), 1U);
+  EXPECT_EQ(less->without("unknown")->size(), 1U);
+  EXPECT_EQ(less->without("*")->match("x").draft.key, "default");
+  EXPECT_EQ(before.match("user:8").version, 0);
+  EXPECT_EQ(before.match("user:7").draft.key, "user:7");
+}
+
+TEST(PolicySet, finds_the_next_best_when_the_best_of_equal_stars_is_gone) {
+  const PolicySet set = set_of({"a*", "a**", "a***", "ab*", "ab**c", "ab*c", "*"});
+  EXPECT_EQ(set.without("ab*")->match("abx").draft.key, "a*");
+  EXPECT_EQ(set.without("ab*")->without("a*")->match("abx").draft.key, "a**");
+  EXPECT_EQ(set.without("ab*")->without("a**")->without("a*")->match("abx").draft.key, "a***");
+  EXPECT_EQ(set.without("ab**c")->match("abxc").draft.key, "ab*c");
+  EXPECT_EQ(set.without("ab*c")->match("abxc").draft.key, "ab**c");
+}
+
+TEST(PolicySet, compiles_little_for_a_change_among_many) {
+  std::vector<std::string> keys;
+  for (int i = 0; i < 10'000; ++i) keys.push_back("tenant:" + std::to_string(i) + "|*");
+  const std::clock_t start = std::clock();
+  auto set = set_of(keys).with({.draft = {.key = "another"}});
+  const std::clock_t whole = std::clock();
+  for (std::size_t i = 0; i < 100; ++i) {
+    set = i % 3 == 0 ? set->without(keys[i]) : set->with({.draft = {.key = keys[i]}});
+  }
+  const std::clock_t changes = std::clock();
+  EXPECT_LT(changes - whole, whole - start) << "a hundred changes cost less than the whole once";
 }
 
 // Backtracking would need more than the age of the universe for this one.

@@ -25,7 +25,10 @@ Result<bool> PolicyCache::refresh(Loss* loss) {
     std::uint64_t changes_before = 0;
     {
       const std::lock_guard lock(mutex_);
-      if (mark_ == *mark) return false;
+      if (mark_ == *mark) {
+        settle();
+        return false;
+      }
       changes_before = changes_;
     }
     Result<Policies> policies = load();
@@ -100,7 +103,7 @@ void PolicyCache::put(const core::Policy& policy) {
   if (known.version >= policy.version) return;
   known = policy;
   if (mark_) ++mark_->revision;  // by at least one: a store that counts faster is read again
-  set_.publish(compile());
+  set_.publish(set_.pin()->with(policy));
 }
 
 void PolicyCache::erase(std::string_view key) {
@@ -115,7 +118,13 @@ void PolicyCache::erase(std::string_view key) {
     policies_.erase(found);
   }
   if (mark_) ++mark_->revision;
-  set_.publish(compile());
+  set_.publish(set_.pin()->without(key));
+}
+
+void PolicyCache::settle() {
+  quiet_ = changes_ == changes_settled_ ? quiet_ + 1 : 0;
+  changes_settled_ = changes_;
+  if (quiet_ >= kQuietRefreshes && !set_.pin()->whole()) set_.publish(compile());
 }
 
 std::shared_ptr<const core::PolicySet> PolicyCache::compile() const {

@@ -57,6 +57,19 @@ TEST_F(PolicyCacheTest, does_not_read_again_what_it_changed_itself) {
   EXPECT_EQ(capacity("c"), 9);
 }
 
+TEST_F(PolicyCacheTest, compiles_the_whole_once_changes_have_ended) {
+  ASSERT_TRUE(cache_.refresh());
+  for (int i = 0; i < 20; ++i) {
+    cache_.put(*store_.create(policy_draft("k" + std::to_string(i), i + 1), {}));
+  }
+  EXPECT_FALSE(cache_.current().whole());
+  int refreshes = 0;
+  for (; !cache_.current().whole() && refreshes < 100; ++refreshes) ASSERT_TRUE(cache_.refresh());
+  EXPECT_EQ(refreshes, PolicyCache::kQuietRefreshes + 1);  // the first one sees the changes
+  EXPECT_EQ(capacity("k7"), 8);
+  EXPECT_EQ(cache_.current().size(), 20U);
+}
+
 TEST_F(PolicyCacheTest, counts_own_changes_at_once) {
   core::Policy policy{.id = 1, .version = 1, .draft = policy_draft("user:*", 7)};
   cache_.put(policy);

@@ -23,7 +23,8 @@ BATCH_ENTRIES_MAX = 10_000  # wire::kBatchEntriesMax
 # The keys of components.responses in api.yaml, and the names they get.
 USUAL = {"400": "BadRequest", "401": "Unauthorized", "403": "Forbidden", "408": "RequestTimeout", "413": "ContentTooLarge",
          "414": "UriTooLong", "415": "UnsupportedMediaType", "417": "ExpectationFailed",
-         "421": "MisdirectedRequest", "431": "HeaderFieldsTooLarge", "500": "InternalServerError", "503": "ServiceUnavailable"}
+         "421": "MisdirectedRequest", "429": "TooManyGuesses", "431": "HeaderFieldsTooLarge", "500": "InternalServerError",
+         "503": "ServiceUnavailable"}
 # Those that a part words in its own way when it answers them itself.
 OWN_WORDS = {"400", "404", "409", "413", "429", "500", "503"}
 SECURITY = {"everyone": [], "open": [{}, {"apiToken": []}, {"adminToken": []}],
@@ -124,7 +125,7 @@ def response(code: str, short: dict, problem: str) -> dict:
 def usual_codes(operation: dict, method: str) -> list[str]:
     codes = ["400", "408", "413", "414", "415", "417", "421", "431", "500", "503"]
     if operation["x-access"] != "everyone":
-        codes.append("401")
+        codes += ["401", "429"]
     if method not in ("get", "head", "options"):
         codes.append("403")
     return codes
@@ -136,7 +137,7 @@ def finish_responses(operation: dict, usual: dict, problem: str, method: str) ->
     for code in usual_codes(operation, method):
         if code in responses:
             continue
-        own = problem != "Problem" and code in OWN_WORDS
+        own = problem != "Problem" and code in OWN_WORDS and code != "429"  # of wrong tokens: the server's
         responses[code] = response(code, usual[code], problem) if own else ref("responses", USUAL[code])
     return dict(sorted(responses.items()))
 

@@ -17,6 +17,7 @@
 #include "app/slot_archive.h"
 #include "app/stores.h"
 #include "base/iso8601.h"
+#include "front/guesses.h"
 #include "front/http/console_files.h"
 #include "front/http/console_routes.h"
 #include "front/http/live_feed.h"
@@ -146,7 +147,8 @@ class ComposedDaemon final : public Daemon {
     front::add_event_routes(routes, *feed_);
     front::add_system_routes(routes, std::move(checks), metrics_);
     front::add_route_table(routes);
-    auto server = front::HttpServer::start(config_.http, std::move(routes), clock_, log_, metrics_);
+    auto server =
+        front::HttpServer::start(config_.http, std::move(routes), clock_, log_, metrics_, guesses_);
     if (!server) return std::unexpected(server.error());
     server_ = std::move(*server);
     feed_->sample();  // what the first second does is then seen to grow
@@ -202,7 +204,8 @@ class ComposedDaemon final : public Daemon {
 
   Result<void> start_resp() {
     if (config_.resp.address.empty()) return {};
-    auto server = front::RespServer::start(config_.resp, throttle_->limits(), log_, metrics_);
+    auto server =
+        front::RespServer::start(config_.resp, throttle_->limits(), log_, metrics_, guesses_);
     if (!server) return std::unexpected(server.error());
     resp_ = std::move(*server);
     return {};
@@ -241,6 +244,7 @@ class ComposedDaemon final : public Daemon {
   Log& log_;
   const std::span<const sink::SinkExtension> extensions_;
   runtime::Metrics metrics_;
+  front::Guesses guesses_{log_, metrics_};
   std::optional<Stores> stores_;
   std::unique_ptr<service::SlotService> slots_;
   std::unique_ptr<service::RetentionSchedule> retention_;

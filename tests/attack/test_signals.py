@@ -63,8 +63,9 @@ def test_a_new_token_takes_over_without_a_gap(start_daemon, tmp_path):
     over.set()
     for caller in callers:
         caller.join()
-    assert set(seen) <= {200, 401}
-    assert (status(daemon, OLD), status(daemon, NEW)) == (401, 200)
+    assert set(seen) <= {200, 401, 429}
+    # Each is wrong for a while, and so many wrong ones are slowed; the right one from a known address never is.
+    assert status(daemon, OLD) in (401, 429) and status(daemon, NEW) == 200
     assert "admin token" in daemon.log()
     assert NEW not in daemon.log()
 

@@ -223,7 +223,7 @@ class Terminal:
         for path in re.findall(r"\S+/etc/penstock/\S+", text):
             file = pathlib.Path(path.strip("\"'"))
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text("secret\n")
+            file.write_text("a-secret-for-the-docs\n")
             file.chmod(0o600)
         config = self.folder / "checked.yaml"
         config.write_text(text)

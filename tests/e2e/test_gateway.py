@@ -82,10 +82,10 @@ def test_invalid_arguments(daemon, path, body, field):
 
 def test_config_needs_the_admin_token(start_daemon, tmp_path):
     for name in ("admin", "api"):
-        (tmp_path / name).write_text(f"the-{name}-token\n")
+        (tmp_path / name).write_text(f"the-{name}-token-for-tests\n")
         (tmp_path / name).chmod(0o600)
     daemon = start_daemon("--admin-token-file", str(tmp_path / "admin"), "--api-token-file", str(tmp_path / "api"))
-    admin, api = ({"Authorization": f"Bearer the-{name}-token"} for name in ("admin", "api"))
+    admin, api = ({"Authorization": f"Bearer the-{name}-token-for-tests"} for name in ("admin", "api"))
     rule = {"userId": 1, "rateLimit": 1, "timeWindow": 1}
     assert daemon.post("/api/config", rule).status == 401
     assert daemon.post("/api/config", rule, api).status == 401

@@ -243,15 +243,15 @@ def test_a_limiter_that_hangs_is_down(start_site, fail_mode, status):
 
 
 def test_nginx_has_the_token_and_clients_need_none(start_site, tmp_path):
-    (tmp_path / "token").write_text("secret")
-    nginx, daemon, _ = start_site("closed", args=("--api-token-file", str(tmp_path / "token")), token="secret")
+    (tmp_path / "token").write_text("the-token-of-nginx")
+    nginx, daemon, _ = start_site("closed", args=("--api-token-file", str(tmp_path / "token")), token="the-token-of-nginx")
     add_policy(daemon, "ip:*", capacity=1)
     assert [nginx.get().status for _ in range(2)] == [200, 429]
 
 
 @pytest.mark.parametrize("fail_mode,status", [("open", 200), ("closed", 503)])
 def test_a_wrong_token_is_a_limiter_that_did_not_decide(start_site, tmp_path, fail_mode, status):
-    (tmp_path / "token").write_text("secret")
+    (tmp_path / "token").write_text("the-token-of-nginx")
     nginx, _, _ = start_site(fail_mode, args=("--api-token-file", str(tmp_path / "token")))
     answer = nginx.get(headers={"Authorization": "Bearer secret"})  # the client's own is not passed on
     assert answer.status == status and "WWW-Authenticate" not in answer.headers

@@ -108,7 +108,7 @@ def test_every_route_is_opened_by_the_tokens_that_it_names(start_daemon, tmp_pat
         assert (status(*where, None) == 401) == (not free), where
         assert (status(*where, API) in (401, 403)) == (not free and "apiToken" not in opened), where
         assert status(*where, ADMIN) != 401, where
-        assert (status(*where, "wrong") == 401) == (not free), where
+        assert (status(*where, "wrong") in (401, 429)) == (not free), where  # 429: so many wrong ones
 
 
 # Examples

@@ -367,10 +367,10 @@ def test_wrong_methods_are_405_with_allow(daemon):
 
 def test_tokens_guard_the_routes(start_daemon, tmp_path):
     for name in ("admin", "api"):
-        (tmp_path / name).write_text(f"{name}-secret")
+        (tmp_path / name).write_text(f"the-{name}-secret-token")
         (tmp_path / name).chmod(0o600)
     daemon = start_daemon("--admin-token-file", str(tmp_path / "admin"), "--api-token-file", str(tmp_path / "api"))
-    admin, api = ({"Authorization": f"Bearer {name}-secret"} for name in ("admin", "api"))
+    admin, api = ({"Authorization": f"Bearer the-{name}-secret-token"} for name in ("admin", "api"))
     for headers, check_status, admin_status in ((None, 401, 401), ({"Authorization": "Bearer x"}, 401, 401),
                                                 (api, 200, 401), (admin, 200, 200)):
         assert check(daemon, "a", headers=headers).status == check_status

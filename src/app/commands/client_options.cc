@@ -58,7 +58,7 @@ Result<HttpClientOptions> client_settings(const ClientOptions& options) {
   HttpClientOptions settings{
       .url = *std::move(url), .token = {}, .ca_file = options.ca_file, .answer_timeout = *timeout};
   if (!options.token_file.empty()) {
-    Result<SecretFile> file = read_token_file(options.token_file);
+    Result<SecretFile> file = read_key_file(options.token_file);
     if (!file) return std::unexpected(std::move(file.error()));
     settings.token = std::move(file->secret);
   } else if (const char* token = std::getenv("PENSTOCK_TOKEN"); token != nullptr) {

@@ -157,11 +157,11 @@ const std::array kOwnKeys{
         "The word `none`: serve without tokens, even on an address that other machines can reach.", "",
         [](Config& c, const Value&) { c.auth.none = true; }},
     Key{"auth.admin-token-file", path(), "",
-        "File with the token of `/admin/**` (1 to 512 printable characters); it opens the other "
+        "File with the token of `/admin/**` (16 to 512 printable characters); it opens the other "
         "routes too.", "--admin-token-file",
         [](Config& c, const Value& v) { c.auth.admin_token_file = text(v); }},
     Key{"auth.api-token-file", path(), "",
-        "File with the token of `/api/**` (1 to 512 printable characters).", "--api-token-file",
+        "File with the token of `/api/**` (16 to 512 printable characters).", "--api-token-file",
         [](Config& c, const Value& v) { c.auth.api_token_file = text(v); }},
     Key{"auth.open-metrics", boolean(), "false",
         "Serve health and metrics without a token on an address that other machines can reach, too.", "",

@@ -171,17 +171,19 @@ TEST_F(LoadConfig, refuses_a_file_that_cannot_be_read) {
 }
 
 TEST_F(LoadConfig, never_shows_what_a_token_file_holds) {
-  for (const std::string& content : {std::string("two words"), std::string(513, 's'),
-                                     std::string("0123456789abcde \xc3\xa9"), std::string()}) {
+  for (const std::string& content :
+       {std::string("two words"), std::string(15, 's'), std::string(513, 's'),
+        std::string("0123456789abcde \xc3\xa9"), std::string()}) {
     const Result<SecretFile> token = read_token_file(write("t", content));
     ASSERT_FALSE(token);
-    EXPECT_THAT(token.error().what, HasSubstr("must hold one token of 1 to 512"));
+    EXPECT_THAT(token.error().what, HasSubstr("must hold one token of 16 to 512"));
     if (!content.empty()) {
       EXPECT_THAT(token.error().what, testing::Not(HasSubstr(content)));
     }
   }
   EXPECT_TRUE(read_token_file(write("t", std::string(16, 's'))));
   EXPECT_TRUE(read_token_file(write("t", std::string(512, 's') + "\n\n")));
+  EXPECT_TRUE(read_key_file(write("t", "s"))) << "another server's";
 }
 
 TEST_F(LoadConfig, takes_the_lists_of_the_filter_from_a_file_and_a_variable) {

@@ -429,8 +429,7 @@ void take_secret_files(Config& config, const Settings& settings, RuleFindings& f
       take_secret(settings, "kafka.sasl.password-file", read_password_file, findings);
   config.gateway.usage_export.password =
       take_secret(settings, "gateway.export.password-file", read_password_file, findings);
-  config.temporal.api_key =
-      take_secret(settings, "temporal.api-key-file", read_token_file, findings);
+  config.temporal.api_key = take_secret(settings, "temporal.api-key-file", read_key_file, findings);
   for (const std::string_view path :
        {"http.tls.certificate-file", "http.tls.key-file", "kafka.tls.ca-file",
         "kafka.tls.certificate-file", "kafka.tls.key-file", "temporal.tls.ca-file",

@@ -14,7 +14,8 @@
 namespace penstock::app {
 namespace {
 
-constexpr std::size_t kTokenBytesMin = 1;  // how hard to guess is the operator's to judge
+// Of hex digits that is 64 bits: too many to guess, at ten a minute or at a million a second.
+constexpr std::size_t kTokenBytesMin = 16;
 constexpr std::size_t kSecretBytesMax = 512;
 constexpr std::size_t kSecretFileBytesMax = 4096;  // a secret and generous white space
 
@@ -64,21 +65,29 @@ Result<SecretFile> read_whole(const std::filesystem::path& path) {
   return SecretFile{.secret = std::move(content), .world_readable = world_readable};
 }
 
-}  // namespace
-
-Result<SecretFile> read_token_file(const std::filesystem::path& path) {
+Result<SecretFile> read_printable(const std::filesystem::path& path, std::size_t bytes_min) {
   Result<SecretFile> file = read_whole(path);
   if (!file) return file;
   const std::string_view token = trimmed(file->secret);
   const bool printable = std::ranges::all_of(token, [](char c) { return c > 0x20 && c < 0x7f; });
-  if (!printable || token.size() < kTokenBytesMin || token.size() > kSecretBytesMax) {
+  if (!printable || token.size() < bytes_min || token.size() > kSecretBytesMax) {
     return fail(ErrorKind::invalid,
                 fmt::format("{} must hold one token of {} to {} printable ASCII characters without "
                             "spaces and nothing else (try: openssl rand -hex 32)",
-                            path.string(), kTokenBytesMin, kSecretBytesMax));
+                            path.string(), bytes_min, kSecretBytesMax));
   }
   file->secret = std::string(token);
   return file;
+}
+
+}  // namespace
+
+Result<SecretFile> read_token_file(const std::filesystem::path& path) {
+  return read_printable(path, kTokenBytesMin);
+}
+
+Result<SecretFile> read_key_file(const std::filesystem::path& path) {
+  return read_printable(path, 1);
 }
 
 Result<SecretFile> read_password_file(const std::filesystem::path& path) {

@@ -16,6 +16,7 @@ constexpr Refusal kWrongHost{
     "http.allowed-hosts"};
 constexpr Refusal kForeignPage{
     403, "the request comes from a page of another site, which is not in http.allowed-origins"};
+constexpr Refusal kTooManyGuesses{429, "too many wrong tokens came from this address"};
 constexpr Refusal kNoToken{401, "a valid bearer token is needed"};
 constexpr Refusal kNoType{415, "the body has no Content-Type"};
 
@@ -130,6 +131,7 @@ RequestGuard::RequestGuard(const std::string& address, bool tls, GuardRules rule
 std::optional<Refusal> RequestGuard::judge(const Request& request,
                                            const GuardFacts& facts) const noexcept {
   if (facts.speaks_for_others) {
+    if (facts.waits) return kTooManyGuesses;
     return facts.opened ? std::nullopt : std::optional(kNoToken);
   }
   const Said said = read_headers(request);
@@ -144,6 +146,7 @@ std::optional<Refusal> RequestGuard::judge(const Request& request,
         said.has_origin && !said.many_origins && is_origin_known(said.origin, said.host);
     if ((said.has_origin || said.cross_site) && !listed) return kForeignPage;
   }
+  if (facts.waits) return kTooManyGuesses;
   if (!facts.opened) return kNoToken;
   if (facts.has_body && !said.has_type) return kNoType;
   return std::nullopt;

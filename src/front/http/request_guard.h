@@ -29,6 +29,7 @@ struct GuardFacts {
   bool speaks_for_others = false;  // Route::speaks_for_others
   bool guarded = false;            // by a token
   bool opened = true;              // the token was right, or none is needed
+  bool waits = false;              // the token is one guess too many: no word about it
   bool has_body = false;
   std::string_view local_address;  // of the connection, when needs_local_address()
 };
@@ -38,7 +39,7 @@ class RequestGuard {
   // `address` is the one listened on.
   RequestGuard(const std::string& address, bool tls, GuardRules rules);
 
-  // Why the request is refused: 421, 403, 401 or 415, in this order.
+  // Why the request is refused: 421, 403, 429, 401 or 415, in this order.
   std::optional<Refusal> judge(const Request& request, const GuardFacts& facts) const noexcept;
 
   // Listening on all addresses: each connection has the one that was asked for.

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "front/guesses.h"
 #include "front/http/http.h"
 #include "front/http/request_guard.h"
 #include "front/http/stream.h"
@@ -62,11 +63,13 @@ struct HttpOptions {
 
 class HttpServer {
  public:
-  // Routes' patterns, log, clock and metrics must outlive the server; one server per metrics
-  // registry. `invalid` for options that cannot work, `unavailable` when the address cannot be had.
+  // Routes' patterns, log, clock, metrics and guesses must outlive the server; one server per
+  // metrics registry. `invalid` for options that cannot work, `unavailable` when the address cannot
+  // be had.
   static Result<std::unique_ptr<HttpServer>> start(const HttpOptions& options,
                                                    std::vector<Route> routes, const Clock& clock,
-                                                   Log& log, runtime::Metrics& metrics);
+                                                   Log& log, runtime::Metrics& metrics,
+                                                   Guesses& guesses);
   virtual ~HttpServer() = default;
 
   virtual std::uint16_t port() const noexcept = 0;

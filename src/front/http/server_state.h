@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "base/time.h"
+#include "front/guesses.h"
 #include "front/http/http_metrics.h"
 #include "front/http/request_guard.h"
 #include "front/http/request_head.h"
@@ -24,7 +25,8 @@ namespace penstock::front {
 
 struct ServerState {
   ServerState(const HttpOptions& options, std::vector<Route> routes, const Clock& system_clock,
-              Log& server_log, runtime::Metrics& registry, std::uint64_t seed)
+              Log& server_log, runtime::Metrics& registry, Guesses& wrong_tokens,
+              std::uint64_t seed)
       : limits(with_room_for_one(options.limits)),
         head_limits{options.limits.request_line_bytes, options.limits.header_bytes},
         router(std::move(routes)),
@@ -33,6 +35,7 @@ struct ServerState {
         clock(system_clock),
         log(server_log),
         metrics(registry),
+        guesses(wrong_tokens),
         request_id_seed(seed) {}
 
   // A buffer doubles as it grows, and its answer may be as large: one request must always fit.
@@ -50,6 +53,7 @@ struct ServerState {
   const Clock& clock;
   Log& log;
   HttpMetrics metrics;
+  Guesses& guesses;
   const std::uint64_t request_id_seed;
   runtime::Snapshot<TlsContext> tls{nullptr};  // null = plain; set before the threads start
 

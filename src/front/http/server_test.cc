@@ -326,7 +326,8 @@ TEST(HttpServerStart, says_what_is_wrong) {
     runtime::SystemClock clock;
     Log log(clock, 2, LogLevel::off, LogFormat::text);
     runtime::Metrics metrics;
-    const auto started = HttpServer::start(options, test_routes(), clock, log, metrics);
+    Guesses guesses(log, metrics);
+    const auto started = HttpServer::start(options, test_routes(), clock, log, metrics, guesses);
     return started ? std::string("started") : started.error().what;
   };
   TestServer taken;

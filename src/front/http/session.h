@@ -86,13 +86,15 @@ class Session {
   void serve();
   void admit();
   const Route* find_route();
-  std::optional<Refusal> judge(const Route& route, const TokenGate& gate) const;
+  std::optional<Refusal> judge(const Route& route, const TokenGate& gate);
+  bool has_to_wait(SecretKind secret);
   void admit_body(const Route& route);
   bool handle();
   void answer(Answer&& answer);
   void respond(const Response& response);
   bool begin_stream(std::uint64_t after);
   void refuse(int status, std::string_view message, Header extra = {});
+  void refuse(const Response& response);
   void refuse_and_close(int status, std::string_view message);
   void choose_request_id(std::string_view from_client);
   void record(int status);
@@ -102,7 +104,9 @@ class Session {
   Transport transport_;
   RequestReader reader_;
   std::string peer_address_;
-  std::string local_address_;  // empty unless it matters
+  std::string local_address_;       // empty unless it matters
+  std::uint8_t known_secrets_ = 0;  // that were right here: their next use is no guess
+  Seconds wait_{0};                 // for more wrong tokens, when judge() gave 429
 
   Phase phase_ = Phase::idle;
   bool waiting_ = false;    // the event loop will call on_ready

@@ -65,6 +65,11 @@ void Session::admit() {
   const std::string_view scope = route_->scope;
   if (!scope.empty()) request.who = gate.name_of(request.header("authorization"));
   if (const auto refusal = judge(*route_, gate)) {
+    if (refusal->status == 429) {
+      const Error error{
+          .kind = ErrorKind::limited, .what = std::string(refusal->message), .retry_after = wait_};
+      return refuse(error_response(error, request_id_, loop_.state().clock.now()));
+    }
     return refuse(refusal->status, refusal->message,
                   refusal->status == 401 ? Header{"WWW-Authenticate", "Bearer"} : Header{});
   }
@@ -74,20 +79,35 @@ void Session::admit() {
   admit_body(*route_);
 }
 
-std::optional<Refusal> Session::judge(const Route& route, const TokenGate& gate) const {
+std::optional<Refusal> Session::judge(const Route& route, const TokenGate& gate) {
   const ServerState& state = loop_.state();
   const Request& request = loop_.request;
   // With a scope, a token that is not enough is still a token: admit() answers 403, not 401.
   const bool scoped = !route.scope.empty();
   const bool guarded = scoped ? !gate.has_scope("anonymous") : gate.guards(route.access);
-  const bool opened = scoped ? !guarded || request.who != "anonymous"
-                             : gate.opens(route.access, request.header("authorization"));
+  const std::string_view authorization = request.header("authorization");
+  const bool asks = guarded && route.access != Access::everyone;
+  const std::optional<SecretKind> secret = asks ? gate.kind_of(authorization) : std::nullopt;
+  const bool opened = !asks || TokenGate::opens(scoped ? Access::api : route.access, secret);
   return state.guard.judge(request, {.access = route.access,
                                      .speaks_for_others = route.speaks_for_others,
                                      .guarded = guarded,
                                      .opened = opened,
+                                     .waits = secret && has_to_wait(*secret),
                                      .has_body = framing_.has_body(),
                                      .local_address = local_address_});
+}
+
+// Whether the token is one guess too many. One that was right on this connection is none.
+bool Session::has_to_wait(SecretKind secret) {
+  const auto bit = std::to_underlying(secret);
+  if ((known_secrets_ & bit) != 0) return false;
+  const auto address = wire::parse_ip_address(peer_address_).value_or(wire::IpAddress{});
+  const std::optional<Seconds> wait = loop_.state().guesses.judge(
+      {.front = GuessFront::http, .address = address, .secret = secret});
+  wait_ = wait.value_or(Seconds::zero());
+  if (!wait) known_secrets_ |= bit;
+  return wait.has_value();
 }
 
 // The route of the request, its parameters filled in. Null: the request was refused.
@@ -217,9 +237,15 @@ bool Session::begin_stream(std::uint64_t after) {
   return true;
 }
 
+void Session::refuse(int status, std::string_view message, Header extra) {
+  Response response = error_response(status, message, request_id_, loop_.state().clock.now());
+  if (!extra.first.empty()) response.headers.push_back(std::move(extra));
+  refuse(response);
+}
+
 // Answers a request that is not let in. Its body is read past when that is cheap, else the
 // connection ends with this answer.
-void Session::refuse(int status, std::string_view message, Header extra) {
+void Session::refuse(const Response& response) {
   const bool skippable = !framing_.chunked && !framing_.expects_continue &&
                          framing_.content_length <= kUnusedBodyBytesMax;
   if (skippable) {
@@ -228,8 +254,6 @@ void Session::refuse(int status, std::string_view message, Header extra) {
     closing_ = true;
     lingers_ = true;
   }
-  Response response = error_response(status, message, request_id_, loop_.state().clock.now());
-  if (!extra.first.empty()) response.headers.push_back(std::move(extra));
   respond(response);
 }
 

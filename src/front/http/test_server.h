@@ -212,7 +212,7 @@ class TestServer {
 
  private:
   void start(const HttpOptions& options, std::vector<Route> routes) {
-    auto started = HttpServer::start(options, std::move(routes), clock_, log_, metrics_);
+    auto started = HttpServer::start(options, std::move(routes), clock_, log_, metrics_, guesses_);
     if (!started) {
       ADD_FAILURE() << started.error().what;
       std::abort();
@@ -224,6 +224,7 @@ class TestServer {
   int log_fd_ = ::memfd_create("log", MFD_CLOEXEC);
   Log log_{clock_, log_fd_, LogLevel::debug, LogFormat::json};
   runtime::Metrics metrics_;
+  Guesses guesses_{log_, metrics_};
   std::unique_ptr<HttpServer> server_;
 };
 

@@ -54,18 +54,22 @@ bool TokenGate::guards(Access access) const noexcept {
 
 bool TokenGate::opens(Access access, std::string_view authorization) const noexcept {
   if (access == Access::everyone || !guards(access)) return true;
+  return opens(access, kind_of(authorization));
+}
+
+std::optional<SecretKind> TokenGate::kind_of(std::string_view authorization) const noexcept {
   const std::string_view token = bearer_token(authorization);
+  if (token.empty()) return std::nullopt;
   // Both are compared whatever the first one gave.
   const bool is_admin = admin_.matches(token);
   const bool is_api = api_.matches(token);
-  return is_admin || (is_api && access != Access::admin);
+  return is_admin ? SecretKind::admin_token : is_api ? SecretKind::api_token : SecretKind::wrong;
 }
 
 std::string_view TokenGate::name_of(std::string_view authorization) const noexcept {
-  const std::string_view token = bearer_token(authorization);
-  const bool is_admin = admin_.matches(token);
-  const bool is_api = api_.matches(token);
-  return is_admin ? "admin" : is_api ? "api" : "anonymous";
+  const std::optional<SecretKind> kind = kind_of(authorization);
+  if (kind == SecretKind::admin_token) return "admin";
+  return kind == SecretKind::api_token ? "api" : "anonymous";
 }
 
 }  // namespace penstock::front

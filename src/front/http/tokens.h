@@ -3,8 +3,10 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string_view>
 
+#include "front/guesses.h"
 #include "front/http/http.h"
 
 namespace penstock::front {
@@ -28,7 +30,14 @@ class TokenGate {
   // `authorization` is the header's value, empty when absent. Takes the same time for every token
   // of one length, whether and where it differs from ours.
   bool opens(Access access, std::string_view authorization) const noexcept;
+  // The same, of a route that is guarded and not for everyone.
+  static bool opens(Access access, std::optional<SecretKind> token) noexcept {
+    return token == SecretKind::admin_token ||
+           (token == SecretKind::api_token && access != Access::admin);
+  }
 
+  // What the token is, in the same time too. Nothing: the header has none.
+  std::optional<SecretKind> kind_of(std::string_view authorization) const noexcept;
   // Whose token it is: "admin", "api" or "anonymous".
   std::string_view name_of(std::string_view authorization) const noexcept;
   // Whether a route that needs a scope is open to that name.

@@ -1,9 +1,11 @@
 #include "front/resp/connection.h"
 
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "front/resp/loop.h"
@@ -22,6 +24,22 @@ constexpr std::size_t kKeptBytesMax = 4 * 1024;
 
 bool would_block() noexcept { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
+wire::IpAddress peer_of(int fd) noexcept {
+  sockaddr_storage from{};
+  socklen_t size = sizeof from;
+  wire::IpAddress address;
+  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&from), &size) != 0) return address;
+  if (from.ss_family == AF_INET6) {
+    const auto& v6 = reinterpret_cast<const sockaddr_in6&>(from);
+    std::memcpy(address.bytes.data(), &v6.sin6_addr, address.bytes.size());
+  } else {
+    const auto& v4 = reinterpret_cast<const sockaddr_in&>(from);
+    address.bytes[10] = address.bytes[11] = 0xff;
+    std::memcpy(&address.bytes[12], &v4.sin_addr, sizeof v4.sin_addr);
+  }
+  return address;
+}
+
 void release(std::string& buffer) noexcept {
   if (buffer.capacity() > kKeptBytesMax) {
     std::string().swap(buffer);
@@ -33,7 +51,7 @@ void release(std::string& buffer) noexcept {
 }  // namespace
 
 RespConnection::RespConnection(RespLoop& loop, int fd, std::uint64_t id)
-    : loop_(loop), fd_(fd), session_(loop.state(), id), since_(loop.now()) {}
+    : loop_(loop), fd_(fd), session_(loop.state(), id, peer_of(fd)), since_(loop.now()) {}
 
 RespConnection::~RespConnection() {
   close();

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "front/guesses.h"
 #include "runtime/metrics.h"
 #include "store/limit_store.h"
 
@@ -54,12 +55,12 @@ struct RespOptions {
 
 class RespServer {
  public:
-  // Limits, log and metrics must outlive the server; one server per metrics registry. `invalid` for
-  // options that cannot work, `unavailable` when the address, or the io_uring asked for, cannot be
-  // had.
+  // Limits, log, metrics and guesses must outlive the server; one server per metrics registry.
+  // `invalid` for options that cannot work, `unavailable` when the address, or the io_uring asked
+  // for, cannot be had.
   static Result<std::unique_ptr<RespServer>> start(const RespOptions& options,
                                                    store::LimitStore& limits, Log& log,
-                                                   runtime::Metrics& metrics);
+                                                   runtime::Metrics& metrics, Guesses& guesses);
   virtual ~RespServer() = default;
 
   virtual std::uint16_t port() const noexcept = 0;

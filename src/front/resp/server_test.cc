@@ -115,8 +115,9 @@ TEST_P(RespServerTest, answers_what_has_arrived_before_it_stops) {
 TEST_P(RespServerTest, says_when_the_address_is_taken) {
   const std::uint16_t port = start();
   runtime::Metrics metrics;
+  Guesses guesses(log_, metrics);
   const auto second = RespServer::start({.address = "127.0.0.1", .port = port, .password = {}},
-                                        limits_, log_, metrics);
+                                        limits_, log_, metrics, guesses);
   ASSERT_FALSE(second);
   EXPECT_NE(second.error().what.find("in use"), std::string::npos);
 }

@@ -19,8 +19,8 @@ bool is_throttle(std::string_view name) noexcept { return ascii_equal(name, "cl.
 
 }  // namespace
 
-RespSession::RespSession(RespState& state, std::uint64_t id)
-    : state_(state), id_(id), trusted_(state.password.current().empty()) {}
+RespSession::RespSession(RespState& state, std::uint64_t id, const wire::IpAddress& peer)
+    : state_(state), id_(id), peer_(peer), trusted_(state.password.current().empty()) {}
 
 template <class Settle>
 void RespSession::answer(Arguments arguments, ThrottleBatch& batch, std::string& out,

@@ -12,6 +12,7 @@
 
 #include "front/resp/state.h"
 #include "front/resp/throttle_batch.h"
+#include "wire/ip_address.h"
 #include "wire/resp_request.h"
 #include "wire/resp_writer.h"
 
@@ -28,7 +29,7 @@ class RespSession {
   };
 
   // `state` must outlive this.
-  RespSession(RespState& state, std::uint64_t id);
+  RespSession(RespState& state, std::uint64_t id, const wire::IpAddress& peer);
 
   // Takes whole requests off the front of `in` and appends their replies to `out`, until the input
   // ends or `out` has kReplyBytes. What is not consumed comes again, with more behind it. The
@@ -104,6 +105,7 @@ class RespSession {
 
   RespState& state_;
   const std::uint64_t id_;
+  const wire::IpAddress peer_;
   wire::RespRequestParser parser_;
   wire::RespVersion version_ = wire::RespVersion::v2;
   bool trusted_;  // said the password, or none is asked for

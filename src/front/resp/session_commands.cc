@@ -165,9 +165,21 @@ void RespSession::select(Arguments arguments, RespWriter& out) {
 }
 
 bool RespSession::log_in(std::string_view user, std::string_view password, RespWriter& out) {
-  const bool known = same_secret(password, state_.password.current());
+  const bool asked = !state_.password.current().empty();
+  const bool known = same_secret(password, state_.password.current()) && user == "default";
+  if (asked) {
+    const SecretKind secret = known ? SecretKind::resp_password : SecretKind::wrong;
+    if (const auto wait =
+            state_.guesses.judge({.front = GuessFront::resp, .address = peer_, .secret = secret})) {
+      out.error(fmt::format(
+          "ERR too many wrong passwords came from this address, try again in {} seconds",
+          wait->count()));
+      quits_ = true;
+      return false;
+    }
+  }
   // Without a password the default user takes any, as in Redis.
-  if (user == "default" && (known || state_.password.current().empty())) {
+  if (known || (user == "default" && !asked)) {
     trusted_ = true;
     return true;
   }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/log.h"
+#include "front/guesses.h"
 #include "front/resp/server.h"
 #include "runtime/metrics.h"
 #include "runtime/snapshot.h"
@@ -43,18 +44,20 @@ struct RespMetrics {
 
 struct RespState {
   RespState(const RespOptions& options, store::LimitStore& limit_store, Log& server_log,
-            runtime::Metrics& registry)
+            runtime::Metrics& registry, Guesses& wrong_passwords)
       : limits(options.limits),
         password(std::make_shared<const std::string>(options.password)),
         store(limit_store),
         log(server_log),
-        metrics(registry) {}
+        metrics(registry),
+        guesses(wrong_passwords) {}
 
   const RespLimits limits;
   runtime::Snapshot<std::string> password;  // never logged
   store::LimitStore& store;
   Log& log;
   RespMetrics metrics;
+  Guesses& guesses;
 
   std::atomic<bool> warned_http{false};        // that somebody speaks HTTP; once
   std::atomic<std::uint64_t> next_id{1};       // of a connection

@@ -106,7 +106,7 @@ class RespServerTest : public testing::TestWithParam<RespIo> {
   }
   std::uint16_t start(RespLimits limits = {}) { return start(options(limits)); }
   std::uint16_t start(const RespOptions& options) {
-    auto server = RespServer::start(options, limits_, log_, metrics_);
+    auto server = RespServer::start(options, limits_, log_, metrics_, guesses_);
     EXPECT_TRUE(server) << server.error().what;
     server_ = std::move(*server);
     return server_->port();
@@ -123,6 +123,7 @@ class RespServerTest : public testing::TestWithParam<RespIo> {
   int log_fd_ = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
   Log log_{limits_.clock, log_fd_, LogLevel::off, LogFormat::text};
   runtime::Metrics metrics_;
+  Guesses guesses_{log_, metrics_};
   std::unique_ptr<RespServer> server_;
 };
 

@@ -23,11 +23,12 @@ class RespSessionTest : public testing::Test {
 
   void open(std::string password) {
     metrics_ = std::make_unique<runtime::Metrics>();
+    guesses_ = std::make_unique<Guesses>(log_, *metrics_);
     RespOptions options;
     options.password = std::move(password);
-    state_ = std::make_unique<RespState>(options, limits_, log_, *metrics_);
+    state_ = std::make_unique<RespState>(options, limits_, log_, *metrics_, *guesses_);
     batch_ = std::make_unique<ThrottleBatch>(*state_, replies_);
-    session_ = std::make_unique<RespSession>(*state_, 7);
+    session_ = std::make_unique<RespSession>(*state_, 7, wire::IpAddress{});
     held_.clear();
     closed_ = false;
   }
@@ -64,6 +65,7 @@ class RespSessionTest : public testing::Test {
   int log_fd_ = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
   Log log_{limits_.clock, log_fd_, LogLevel::off, LogFormat::text};
   std::unique_ptr<runtime::Metrics> metrics_;
+  std::unique_ptr<Guesses> guesses_;
   std::unique_ptr<RespState> state_;
   std::vector<RespReply> replies_;
   std::unique_ptr<ThrottleBatch> batch_;

@@ -26,7 +26,7 @@ class Round {
  public:
   explicit Round(std::size_t sessions) : sent(sessions) {
     for (std::size_t i = 0; i < sessions; ++i) {
-      sessions_.push_back(std::make_unique<RespSession>(state_, i));
+      sessions_.push_back(std::make_unique<RespSession>(state_, i, wire::IpAddress{}));
     }
   }
   ~Round() { ::close(log_fd_); }
@@ -65,7 +65,8 @@ class Round {
   int log_fd_ = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
   Log log_{limits.clock, log_fd_, LogLevel::off, LogFormat::text};
   runtime::Metrics metrics_;
-  RespState state_{RespOptions{}, limits, log_, metrics_};
+  Guesses guesses_{log_, metrics_};
+  RespState state_{RespOptions{}, limits, log_, metrics_, guesses_};
   std::vector<RespReply> replies_;
   ThrottleBatch batch_{state_, replies_};
   std::string out_;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <algorithm>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -13,6 +14,7 @@
 #include <thread>
 
 #include "app/compose.h"
+#include "app/open_files.h"
 #include "app/service_manager.h"
 #include "base/log.h"
 #include "runtime/stopwatch.h"
@@ -61,11 +63,28 @@ class Signals {
 };
 
 // The soft limit is often 1,024, far below the connections we promise; the hard one is ours to use.
-void raise_file_limit() noexcept {
+// Gives what is allowed then.
+std::uint64_t raise_file_limit() noexcept {
   rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return UINT64_MAX;
+  const rlim_t before = std::exchange(limit.rlim_cur, limit.rlim_max);
+  return setrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_max : before;
+}
+
+// Lowers the limits of connections to what is left of the open files, and says so.
+Result<void> fit_to_files(Config& config, Log& log) {
+  const std::uint64_t allowed = raise_file_limit();
+  const FileNeeds needs = file_needs_of(config);
+  const Result<FileShares> shares = share_files(needs, allowed);
+  if (!shares) return std::unexpected(shares.error());
+  apply(*shares, config);
+  if (shares->http == needs.http && shares->resp == needs.resp) return {};
+  log.warn("daemon.connections_lowered", {{"files_allowed", allowed},
+                                          {"files_reserved", shares->reserved},
+                                          {"http_connections_max", shares->http},
+                                          {"resp_connections_max", shares->resp},
+                                          {"fix", more_files(needs)}});
+  return {};
 }
 
 // One name that says what differs, for the log; no secret in it.
@@ -125,18 +144,19 @@ int wait_for_stop(const Signals& signals, Config& current, const RereadConfig& r
 
 }  // namespace
 
-int serve(const Config& config, const RereadConfig& reread,
+int serve(Config config, const RereadConfig& reread,
           std::span<const sink::SinkExtension> extensions) {
   const Signals signals;
   umask(S_IRWXG | S_IRWXO);  // what it writes holds payments, numbers and secrets of sinks
-  raise_file_limit();
   const runtime::SystemClock clock;
   Log log(clock, STDERR_FILENO, config.log.level, config.log.format_for(STDERR_FILENO));
-  auto daemon = Daemon::start(config, clock, log, extensions);
-  if (!daemon) {
-    log.error("daemon.start_failed", {{"error", daemon.error().what}});
+  const auto failed = [&](const Error& error) {
+    log.error("daemon.start_failed", {{"error", error.what}});
     return 1;
-  }
+  };
+  if (const Result<void> fits = fit_to_files(config, log); !fits) return failed(fits.error());
+  auto daemon = Daemon::start(config, clock, log, extensions);
+  if (!daemon) return failed(daemon.error());
   const std::string address = (*daemon)->http_address();
   const std::string resp = (*daemon)->resp_address();
   log.info("daemon.ready", {{"version", PENSTOCK_VERSION},
@@ -149,8 +169,7 @@ int serve(const Config& config, const RereadConfig& reread,
   const char* const manager = std::getenv("NOTIFY_SOCKET");
   tell_service_manager(manager, "READY=1\nSTATUS=Serving HTTP on " + address);
 
-  Config current = config;
-  const int signal = wait_for_stop(signals, current, reread, **daemon, log, manager);
+  const int signal = wait_for_stop(signals, config, reread, **daemon, log, manager);
   log.info("daemon.stopping", {{"signal", signal}});
   tell_service_manager(manager, "STOPPING=1");
   signals.end_on_next();

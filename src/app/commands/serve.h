@@ -14,7 +14,7 @@ namespace penstock::app {
 
 // `reread` gives the settings as they are now, or what is wrong with them; for SIGHUP.
 using RereadConfig = std::function<std::expected<LoadedConfig, std::vector<std::string>>()>;
-int serve(const Config& config, const RereadConfig& reread,
+int serve(Config config, const RereadConfig& reread,
           std::span<const sink::SinkExtension> extensions);
 
 }  // namespace penstock::app

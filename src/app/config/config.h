@@ -40,6 +40,7 @@ struct LogConfig {
 struct EmbeddedStoreConfig {
   bool relaxed_durability = false;  // answers may leave before their batch is synced to disk
   std::size_t cache_bytes = 0;
+  std::size_t tables_open = 512;  // no setting: open_files.h fits it to what the system allows
 };
 
 struct PostgresConfig {

@@ -96,7 +96,8 @@ const std::array kOwnKeys{
         "Slowest rate of a body after the grace; slower is 408.", "",
         [](Config& c, const Value& v) { c.http.limits.body_bytes_per_second = size(v); }},
     Key{"http.connections-max", count(1, 1'000'000), "10000",
-        "Connections open at once; more are closed at once.", "",
+        "Connections open at once; more are closed at once. Lowered at start if the limit of open "
+        "files has no room for them beside the store.", "",
         [](Config& c, const Value& v) { c.http.limits.connections = size(v); }},
     Key{"http.shutdown-timeout", kTimeout, "PT10S",
         "Time that requests in flight have to finish when the daemon is told to stop.", "",
@@ -143,7 +144,8 @@ const std::array kOwnKeys{
         "without.", "",
         [](Config& c, const Value& v) { c.resp.io = io_of(text(v)); }},
     Key{"resp.connections-max", count(1, 1'000'000), "10000",
-        "Connections of Redis clients open at once; more are told so and closed.", "",
+        "Connections of Redis clients open at once; more are told so and closed. Lowered as "
+        "`http.connections-max`.", "",
         [](Config& c, const Value& v) { c.resp.limits.connections = size(v); }},
     Key{"resp.idle-timeout", kTimeout, "",
         "A connection without a request for this long is closed; not set = never.", "",

@@ -23,10 +23,6 @@ constexpr Instant kWallMin = from_epoch_millis(1'735'689'600'000);  // 2025-01-0
 
 // front/http/listener.cc, front/resp/server.cc
 constexpr std::uint64_t kBacklog = 4'096;
-// store/embedded/engine_options.cc: tables that stay open, and its logs.
-constexpr std::uint64_t kStoreFiles = 520;
-// Logs, sinks, timers and what libraries open.
-constexpr std::uint64_t kOtherFiles = 256;
 
 // docs/operations.md: about 120 bytes a key. During an outage of a shared engine a node decides
 // about at most half a million alone (app/shared_engine.cc).
@@ -97,12 +93,18 @@ Finding judge_steady(const ClockView& view) {
 }
 
 Finding judge_files(const LimitsView& view, const Needs& needs) {
+  constexpr const char* kName = "limits.files";
   const std::string found =
-      fmt::format("{} allowed, the settings may come to {}", view.files, needs.files);
-  if (view.files >= needs.files) return ok("limits.files", found);
-  return warning("limits.files", found + ": connections beyond are not accepted",
-                 fmt::format("LimitNOFILE={} in the service, or lower http.connections-max",
-                             std::max<std::uint64_t>(needs.files, 65'536)));
+      fmt::format("{} allowed, the settings may come to {}", view.files, needs.files.total());
+  if (view.files >= needs.files.total()) return ok(kName, found);
+  const Result<FileShares> shares = share_files(needs.files, view.files);
+  if (!shares) return failed(kName, shares.error().what, more_files(needs.files));
+  std::string lowered = fmt::format(
+      "{}: {} are kept for the store and the daemon, which lowers "
+      "http.connections-max to {}",
+      found, shares->reserved, shares->http);
+  if (shares->resp != 0) lowered += fmt::format(" and resp.connections-max to {}", shares->resp);
+  return warning(kName, lowered, more_files(needs.files));
 }
 
 Finding judge_memory(const LimitsView& view, const Needs& needs) {
@@ -138,18 +140,9 @@ Findings judge_clock(const ClockView& view) {
 }
 
 Needs needs_of(const Config& config) noexcept {
-  Needs needs{.files = config.http.limits.connections + kOtherFiles, .memory_bytes = kBaseBytes};
-  if (!config.resp.address.empty()) needs.files += config.resp.limits.connections;
-  if (!config.postgres.url.empty()) needs.files += 2 * config.postgres.connections + 3;
-  if (!config.mariadb.url.empty()) needs.files += 2 * config.mariadb.connections;
-  if (!config.redis.url.empty()) needs.files += 2 * config.redis.connections;
+  Needs needs{.files = file_needs_of(config), .memory_bytes = kBaseBytes};
   const bool own_limits = config.throttle.store == StoreChoice::embedded;
-  const bool folder = own_limits || config.slots.store == StoreChoice::embedded ||
-                      config.dispatch.store == StoreChoice::embedded;
-  if (folder) {
-    needs.files += kStoreFiles;
-    needs.memory_bytes += config.embedded.cache_bytes + kWriteBufferBytes;
-  }
+  if (needs.files.folder) needs.memory_bytes += config.embedded.cache_bytes + kWriteBufferBytes;
   const std::uint64_t keys = config.throttle.max_keys;
   needs.memory_bytes += (own_limits ? keys : std::min(keys, kLocalKeysMax)) * kKeyBytes;
   needs.memory_bytes += config.slots.queue_max * kWaitingSlotBytes;

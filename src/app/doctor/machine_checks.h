@@ -8,6 +8,7 @@
 
 #include "app/config/config.h"
 #include "app/doctor/finding.h"
+#include "app/open_files.h"
 #include "base/time.h"
 #include "runtime/deadline.h"
 
@@ -32,7 +33,7 @@ struct LimitsView {
 };
 // What the settings may come to.
 struct Needs {
-  std::uint64_t files = 0;
+  FileNeeds files;
   std::uint64_t memory_bytes = 0;
 };
 Needs needs_of(const Config& config) noexcept;

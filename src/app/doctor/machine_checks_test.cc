@@ -41,12 +41,17 @@ TEST(DoctorClock, tells_a_clock_that_was_never_set_or_is_not_followed) {
 }
 
 TEST(DoctorLimits, files_memory_and_backlog_are_held_against_the_settings) {
-  const Needs needs{.files = 11'000, .memory_bytes = 500 * kMiB};
+  const Needs needs{.files = {.own = 60, .folder = true, .http = 10'000},
+                    .memory_bytes = 500 * kMiB};
   LimitsView view{.files = 65'536, .memory_bytes = 2'000 * kMiB, .backlog = 4'096};
   EXPECT_TRUE(all_good(judge_limits(view, needs)));
   view.files = 1'024;
   EXPECT_THAT(finding_of(judge_limits(view, needs), "limits.files").fix,
               HasSubstr("LimitNOFILE=65536"));
+  EXPECT_THAT(finding_of(judge_limits(view, needs), "limits.files").found,
+              HasSubstr("lowers http.connections-max to 516"));
+  view.files = 64;
+  EXPECT_EQ(finding_of(judge_limits(view, needs), "limits.files").status, Status::failed);
   view.memory_bytes = 600 * kMiB;
   EXPECT_EQ(finding_of(judge_limits(view, needs), "limits.memory").status, Status::warning);
   view.memory_bytes = 400 * kMiB;
@@ -67,7 +72,7 @@ TEST(DoctorLimits, needs_grow_with_connections_caches_and_keys) {
   config.embedded.cache_bytes = 64 * kMiB;
   config.throttle.max_keys = 2'000'000;
   const Needs more = needs_of(config);
-  EXPECT_EQ(more.files, least.files + 5'000);
+  EXPECT_EQ(more.files.total(), least.files.total() + 5'000);
   EXPECT_EQ(more.memory_bytes, least.memory_bytes + 64 * kMiB + 2'000'000 * 120);
   config.throttle.store = StoreChoice::redis;
   EXPECT_EQ(needs_of(config).memory_bytes, least.memory_bytes + 64 * kMiB + 500'000 * 120);

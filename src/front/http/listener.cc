@@ -18,8 +18,6 @@ namespace {
 
 using boost::asio::ip::tcp;
 
-// Refused connections that may be open at once just to hear 503; those beyond are closed unheard.
-constexpr std::size_t kRefusalsMax = 256;
 // Out of descriptors: the socket stays readable, so trying again at once would spin.
 constexpr std::chrono::milliseconds kRetryDelay{100};
 
@@ -126,7 +124,7 @@ bool Listener::accept_one() {
   if (!std::exchange(warned_full_, true)) {
     state_.log.warn("http.connections_full", {{"limit", state_.limits.connections}});
   }
-  if (state_.refusals.load(std::memory_order_relaxed) >= kRefusalsMax) {
+  if (state_.refusals.load(std::memory_order_relaxed) >= state_.limits.refusals) {
     ::close(fd);
     return true;
   }

@@ -38,6 +38,8 @@ struct HttpLimits {
   std::size_t body_bytes_per_second = 1024;
   // Beyond them a connection is told 503 and closed.
   std::size_t connections = 10'000;
+  // Refused ones that may be open at once just to hear 503; those beyond are closed unheard.
+  std::size_t refusals = 256;
   // Viewers of the live stream at once; one more is told 503. Each costs some writes a second.
   std::size_t streams = 100;
   // A viewer that has so much of the stream yet to read is dropped: it may come again for all of

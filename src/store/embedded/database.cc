@@ -138,6 +138,7 @@ Result<std::unique_ptr<Database>> Database::open(const EngineOptions& options, c
 Result<void> Database::open_families(bool create) {
   rocksdb::DBOptions options = make_db_options(options_.env);
   options.create_if_missing = create;
+  options.max_open_files = static_cast<int>(options_.tables_open);
   options.create_missing_column_families = true;
   if (options_.accept_loss) {  // up to the first damage, and over gaps
     options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;

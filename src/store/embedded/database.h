@@ -21,6 +21,7 @@ struct EngineOptions {
   std::filesystem::path dir;
   bool relaxed_durability = false;
   std::size_t cache_bytes = 0;
+  std::size_t tables_open = 512;
   rocksdb::Env* env = nullptr;  // null = RocksDB's own; must outlive the engine
   bool accept_loss = false;     // opens a folder whose logs lack what its seal says that they have
 };

@@ -11,7 +11,8 @@ Result<std::unique_ptr<EmbeddedStore>> EmbeddedStore::open(const EmbeddedOptions
   Result<std::unique_ptr<StoreParts>> parts =
       StoreParts::open({.dir = options.dir,
                         .relaxed_durability = options.relaxed_durability,
-                        .cache_bytes = options.cache_bytes},
+                        .cache_bytes = options.cache_bytes,
+                        .tables_open = options.tables_open},
                        clock);
   if (!parts) return std::unexpected(std::move(parts.error()));
   return std::unique_ptr<EmbeddedStore>(new EmbeddedStore(std::move(*parts)));

@@ -23,6 +23,9 @@ struct EmbeddedOptions {
   // Blocks, indexes and filters of the files. The filters take 2 bytes an event, and look-ups
   // slow down when they do not fit: this holds those of 25 million events. Filled as it is used.
   std::size_t cache_bytes = std::size_t{64} << 20;
+  // Tables that stay open, a file each; the rest is opened when asked for. At 16 MiB each, 8 GiB of
+  // events stay open.
+  std::size_t tables_open = 512;
 };
 
 class EmbeddedStore {

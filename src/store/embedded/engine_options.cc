@@ -99,8 +99,7 @@ rocksdb::DBOptions make_db_options(rocksdb::Env* env) {
   options.max_total_wal_size = kLogBytesMax;
   // One flush and one compaction beside the writer: the machine may have two cores.
   options.max_background_jobs = 2;
-  // A table of 16 MiB each: 8 GiB of events stay open; the rest is opened when asked for.
-  options.max_open_files = 512;
+  options.max_open_files = 512;  // the daemon's is in EmbeddedOptions
   // RocksDB would start 16 threads at every open to warm at most 16 tables.
   options.max_file_opening_threads = 2;
   // There is one writer, so the cheaper single-threaded insert is right, and nobody to yield to.

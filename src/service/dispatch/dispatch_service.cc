@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/rng.h"
-#include "service/reads.h"
 
 namespace penstock::service {
 namespace {
@@ -46,7 +45,7 @@ DispatchService::DispatchService(DispatchOptions options, const DispatchPorts& p
                                     "Items taken in by one durable write",
                                     {1, 4, 16, 64, 256, 1'024, 4'096, 10'000})),
       types_(ports.types),
-      readers_({.name = "dispatch-read", .threads = kReaderThreads, .queue_max = kReadsMax}),
+      readers_("dispatch-read", "dispatch-scan"),
       batcher_({.name = "dispatch-write",
                 .workers = options_.writers,
                 .join_min = options_.join_min,
@@ -169,11 +168,11 @@ std::vector<DispatchService::Answer> DispatchService::execute(std::span<store::N
   return answers;
 }
 
-template <class T, class Work>
+template <class T, ReadCost cost, class Work>
 void DispatchService::read(Done<T> done, Work work) {
   auto shared_done = std::make_shared<Done<T>>(std::move(done));
-  const bool taken =
-      readers_.submit([shared_done, work = std::move(work)]() mutable { (*shared_done)(work()); });
+  const bool taken = readers_.submit(
+      cost, [shared_done, work = std::move(work)]() mutable { (*shared_done)(work()); });
   if (!taken) (*shared_done)(std::unexpected(items_full()));
 }
 
@@ -233,11 +232,12 @@ void DispatchService::summary(ItemType type, Done<DispatchSummary> done) {
 void DispatchService::dead(ItemType type, std::optional<store::DeadPlace> after, std::size_t limit,
                            Done<std::vector<store::DeadItem>> done) {
   using Items = std::vector<store::DeadItem>;
-  read<Items>(std::move(done),
-              [this, type = std::move(type), after = std::move(after), limit]() -> Result<Items> {
-                if (!knows(type)) return no_such_type(type);
-                return ports_.queue.dead(type, after, limit);
-              });
+  read<Items, ReadCost::heavy>(
+      std::move(done),
+      [this, type = std::move(type), after = std::move(after), limit]() -> Result<Items> {
+        if (!knows(type)) return no_such_type(type);
+        return ports_.queue.dead(type, after, limit);
+      });
 }
 
 Result<DispatchSummary> DispatchService::summarize(const ItemType& type) {

@@ -19,9 +19,9 @@
 #include "core/dispatch/item_call.h"
 #include "runtime/batcher.h"
 #include "runtime/metrics.h"
-#include "runtime/task_queue.h"
 #include "service/dispatch/dispatchers.h"
 #include "service/dispatch/item_types.h"
+#include "service/reads.h"
 
 namespace penstock::service {
 
@@ -124,7 +124,7 @@ class DispatchService {
   std::vector<Answer> execute(std::span<store::NewItem> items);
   Result<DispatchSummary> summarize(const ItemType& type);
   ItemTypes::Change checked(ItemTypes::Change change) const;
-  template <class T, class Work>
+  template <class T, ReadCost cost = ReadCost::quick, class Work>
   void read(Done<T> done, Work work);
 
   const DispatchOptions options_;
@@ -134,7 +134,7 @@ class DispatchService {
   runtime::Histogram& batch_size_;
   ItemTypes types_;
   std::unique_ptr<Dispatchers> dispatchers_;  // made once the types are known
-  runtime::TaskQueue readers_;
+  Readers readers_;
   runtime::Batcher<store::NewItem, Answer> batcher_;  // last: its thread uses all of the above
 };
 

@@ -6,7 +6,6 @@
 #include "base/rng.h"
 #include "service/gateway/bus_path.h"
 #include "service/gateway/outbox_path.h"
-#include "service/reads.h"
 
 namespace penstock::service {
 namespace {
@@ -30,7 +29,7 @@ GatewayService::GatewayService(GatewayOptions options, GatewayPorts ports, Log& 
       ports_(std::move(ports)),
       log_(log),
       tally_(ports_.quotas, metrics),
-      readers_({.name = "gateway-read", .threads = kReaderThreads, .queue_max = kReadsMax}),
+      readers_("gateway-read", "gateway-scan"),
       path_(make_path(metrics)),
       usage_ticker_("gateway-usage", options_.usage_interval,
                     [this](const auto&) { flush_usage(); }),
@@ -101,11 +100,11 @@ void GatewayService::send(std::vector<core::SendCall> calls,
   path_->send(std::move(messages), std::move(done));
 }
 
-template <class T, class Work>
+template <class T, ReadCost cost, class Work>
 void GatewayService::read(Done<T> done, Work work) {
   auto shared_done = std::make_shared<Done<T>>(std::move(done));
-  const bool taken =
-      readers_.submit([shared_done, work = std::move(work)]() mutable { (*shared_done)(work()); });
+  const bool taken = readers_.submit(
+      cost, [shared_done, work = std::move(work)]() mutable { (*shared_done)(work()); });
   if (!taken) (*shared_done)(std::unexpected(too_many_messages()));
 }
 
@@ -244,12 +243,13 @@ Result<UsageBuckets> GatewayService::add_up(core::UserId user, const UsageRange&
 }
 
 void GatewayService::usage(core::UserId user, UsageRange range, Done<UsageBuckets> done) {
-  read<UsageBuckets>(std::move(done), [this, user, range] { return add_up(user, range); });
+  read<UsageBuckets, ReadCost::heavy>(std::move(done),
+                                      [this, user, range] { return add_up(user, range); });
 }
 
 void GatewayService::top_limited(Instant from, Instant to, std::size_t limit,
                                  Done<std::vector<store::LimitedUser>> done) {
-  read<std::vector<store::LimitedUser>>(
+  read<std::vector<store::LimitedUser>, ReadCost::heavy>(
       std::move(done), [this, from, to, limit]() -> Result<std::vector<store::LimitedUser>> {
         if (Result<void> flushed = tally_.usage().flush(); !flushed) {
           return std::unexpected(std::move(flushed.error()));
@@ -260,7 +260,7 @@ void GatewayService::top_limited(Instant from, Instant to, std::size_t limit,
 
 void GatewayService::export_usage(Instant from, Instant to, std::optional<store::UsageMark> after,
                                   std::size_t limit, Done<std::vector<store::UserMinute>> done) {
-  read<std::vector<store::UserMinute>>(
+  read<std::vector<store::UserMinute>, ReadCost::heavy>(
       std::move(done), [this, from, to, after, limit]() -> Result<std::vector<store::UserMinute>> {
         if (ports_.usage_export == nullptr) {
           return fail(ErrorKind::unavailable, "this store cannot show the usage of all users");
@@ -277,7 +277,7 @@ void GatewayService::export_usage(Instant from, Instant to, std::optional<store:
 void GatewayService::export_attempts(Instant from, Instant to,
                                      std::optional<store::AttemptMark> after, std::size_t limit,
                                      Done<std::vector<store::Attempt>> done) {
-  read<std::vector<store::Attempt>>(
+  read<std::vector<store::Attempt>, ReadCost::heavy>(
       std::move(done), [this, from, to, after, limit]() -> Result<std::vector<store::Attempt>> {
         if (ports_.attempts == nullptr) {
           return fail(ErrorKind::unavailable, "this store keeps no attempts");

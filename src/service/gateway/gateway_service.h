@@ -18,11 +18,11 @@
 #include "base/time.h"
 #include "core/gateway/message.h"
 #include "runtime/metrics.h"
-#include "runtime/task_queue.h"
 #include "runtime/ticker.h"
 #include "service/gateway/attempt_log.h"
 #include "service/gateway/send_path.h"
 #include "service/gateway/send_tally.h"
+#include "service/reads.h"
 #include "sink/message_bus.h"
 #include "store/attempt_store.h"
 #include "store/delivery_store.h"
@@ -143,7 +143,7 @@ class GatewayService {
   void flush_usage();
   bool forget_attempts(Instant before);
   void forget_old(const std::function<bool()>& should_stop);
-  template <class T, class Work>
+  template <class T, ReadCost cost = ReadCost::quick, class Work>
   void read(Done<T> done, Work work);
 
   const GatewayOptions options_;
@@ -154,7 +154,7 @@ class GatewayService {
   std::atomic<std::uint64_t> drawn_{0};
   std::atomic<bool> flush_failed_{false};
   std::atomic<bool> type_is_there_{false};  // types are never taken away
-  runtime::TaskQueue readers_;
+  Readers readers_;
   std::unique_ptr<SendPath> path_;
   runtime::Ticker usage_ticker_;  // last: their threads use all of the above
   runtime::Ticker retention_ticker_;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "service/reads.h"
 #include "store/item_feed.h"
 
 namespace penstock::service {
@@ -53,7 +52,7 @@ PaymentService::PaymentService(PaymentOptions options, PaymentPorts ports, Log& 
                                     "Payments taken in by one durable write",
                                     {1, 4, 16, 64, 256, 1'024, 4'096, 10'000})),
       rules_(ports_.rules),
-      readers_({.name = "payment-read", .threads = kReaderThreads, .queue_max = kReadsMax}),
+      readers_("payment-read", "payment-scan"),
       reports_({.name = "payment-report", .queue_max = kReportsMax, .batch_max = kReportsInBatch},
                [this](std::span<store::StatusChange> changes) { return advance(changes); }),
       batcher_({.name = "payment-write",
@@ -182,11 +181,11 @@ Result<void> PaymentService::make_item_type() {
   return {};
 }
 
-template <class T, class Work>
+template <class T, ReadCost cost, class Work>
 void PaymentService::read(Done<T> done, Work work) {
   auto shared_done = std::make_shared<Done<T>>(std::move(done));
-  const bool taken =
-      readers_.submit([shared_done, work = std::move(work)]() mutable { (*shared_done)(work()); });
+  const bool taken = readers_.submit(
+      cost, [shared_done, work = std::move(work)]() mutable { (*shared_done)(work()); });
   if (!taken) (*shared_done)(std::unexpected(payments_full()));
 }
 
@@ -311,9 +310,10 @@ void PaymentService::report(PaymentId id, core::PaymentStatus status, std::strin
 
 void PaymentService::list(std::optional<core::PaymentStatus> status, PaymentId after,
                           std::size_t limit, Done<store::PaymentPage> done) {
-  read<store::PaymentPage>(std::move(done), [this, status, after = std::move(after), limit] {
-    return ports_.payments.list(status, after, limit);
-  });
+  read<store::PaymentPage, ReadCost::heavy>(std::move(done),
+                                            [this, status, after = std::move(after), limit] {
+                                              return ports_.payments.list(status, after, limit);
+                                            });
 }
 
 void PaymentService::put_rules(core::PaymentRules rules, std::string request_id,

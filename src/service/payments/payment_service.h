@@ -22,10 +22,10 @@
 #include "core/payments/rules.h"
 #include "runtime/batcher.h"
 #include "runtime/metrics.h"
-#include "runtime/task_queue.h"
 #include "runtime/ticker.h"
 #include "service/payments/payment_rules.h"
 #include "service/payments/payment_view.h"
+#include "service/reads.h"
 #include "store/item_type_store.h"
 #include "store/payment_rule_store.h"
 #include "store/payment_store.h"
@@ -116,7 +116,7 @@ class PaymentService {
   void count(const Answer& answer);
   void refresh_rules();
   void forget_old(const std::function<bool()>& should_stop);
-  template <class T, class Work>
+  template <class T, ReadCost cost = ReadCost::quick, class Work>
   void read(Done<T> done, Work work);
 
   // By outcome.
@@ -139,7 +139,7 @@ class PaymentService {
   PaymentRuleCache rules_;
   std::atomic<bool> refresh_failed_{false};
   std::atomic<bool> type_is_there_{false};  // types are never taken away
-  runtime::TaskQueue readers_;
+  Readers readers_;
   runtime::Batcher<store::StatusChange, Result<store::Advanced>> reports_;
   runtime::Batcher<store::NewPayment, Answer> batcher_;
   runtime::Ticker rules_ticker_;  // last: their threads use all of the above

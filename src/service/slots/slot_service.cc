@@ -1,16 +1,17 @@
 #include "service/slots/slot_service.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "base/rng.h"
-#include "service/reads.h"
 
 namespace penstock::service {
 namespace {
 
 constexpr std::size_t kPreviewPage = 20'000;      // windows in one read of a preview: some 10 ms
-constexpr std::size_t kPreviewPagesMax = 50;      // a day of 100 ms windows, all in use
+constexpr std::size_t kPreviewPagesMax = 10;      // five hours of 100 ms windows, all in use
 constexpr std::size_t kConfigHistoryMax = 1'000;  // versions of one config shown
 constexpr Seconds kExpireInterval{2};             // the contract allows ten
 constexpr std::size_t kExpireStep = 500;          // slots in one step of the store: some 10 ms
@@ -55,7 +56,7 @@ SlotService::SlotService(SlotServiceOptions options, store::SlotStore& slots,
       changes_(changes),
       life_(life),
       seed_(seed),
-      readers_({.name = "slot-read", .threads = kReaderThreads, .queue_max = kReadsMax}),
+      readers_("slot-read", "slot-scan"),
       batcher_({.name = "slot-write",
                 .workers = options_.writers,
                 .join_min = options_.join_min,
@@ -180,11 +181,11 @@ SlotService::Assigned SlotService::finish(std::vector<Answer> answers,
   return results;
 }
 
-template <class T, class Work>
+template <class T, ReadCost cost, class Work>
 void SlotService::read(Done<Result<T>> done, Work work) {
   auto shared_done = std::make_shared<Done<Result<T>>>(std::move(done));
-  const bool taken =
-      readers_.submit([shared_done, work = std::move(work)]() mutable { (*shared_done)(work()); });
+  const bool taken = readers_.submit(
+      cost, [shared_done, work = std::move(work)]() mutable { (*shared_done)(work()); });
   if (!taken) (*shared_done)(std::unexpected(slots_full()));
 }
 
@@ -208,47 +209,53 @@ Result<std::shared_ptr<const core::SlotConfig>> SlotService::active(const Config
 
 void SlotService::windows(ConfigName name, Instant from, Instant to, std::size_t limit,
                           Done<Result<Windows>> done) {
-  read<Windows>(std::move(done),
-                [this, name = or_default(std::move(name)), from, to, limit]() -> Result<Windows> {
-                  auto config = active(name);
-                  if (!config) return std::unexpected(config.error());
-                  // One more than asked tells whether there is more.
-                  auto used = slots_.windows({.pool = (*config)->pool,
-                                              .window_size = (*config)->window_size,
-                                              .from = from,
-                                              .to = to,
-                                              .limit = limit + 1});
-                  if (!used) return std::unexpected(used.error());
-                  const bool truncated = used->size() > limit;
-                  if (truncated) used->resize(limit);
-                  return Windows{**config, std::move(*used), truncated};
-                });
+  read<Windows, ReadCost::heavy>(
+      std::move(done),
+      [this, name = or_default(std::move(name)), from, to, limit]() -> Result<Windows> {
+        auto config = active(name);
+        if (!config) return std::unexpected(config.error());
+        // One more than asked tells whether there is more.
+        auto used = slots_.windows({.pool = (*config)->pool,
+                                    .window_size = (*config)->window_size,
+                                    .from = from,
+                                    .to = to,
+                                    .limit = limit + 1});
+        if (!used) return std::unexpected(used.error());
+        const bool truncated = used->size() > limit;
+        if (truncated) used->resize(limit);
+        return Windows{**config, std::move(*used), truncated};
+      });
 }
 
 void SlotService::preview(BurstAsked burst, Done<Result<core::Burst>> done) {
-  read<core::Burst>(std::move(done), [this, burst = std::move(burst)]() -> Result<core::Burst> {
-    auto config = active(or_default(burst.config));
-    if (!config) return std::unexpected(config.error());
-    const Millis size = (*config)->window_size;
-    core::BurstPlan plan({.requested = burst.requested,
-                          .max_delay = options_.max_delay,
-                          .max_per_window = (*config)->max_per_window,
-                          .window_size = size,
-                          .count = burst.count});
-    Instant from = core::window_start(core::window_of(burst.requested, size), size);
-    for (std::size_t page = 0; page < kPreviewPagesMax; ++page) {
-      auto used = slots_.windows({.pool = (*config)->pool,
-                                  .window_size = size,
-                                  .from = from,
-                                  .to = burst.requested + options_.max_delay + Millis{1},
-                                  .limit = kPreviewPage});
-      if (!used) return std::unexpected(used.error());
-      for (const core::WindowUse& window : *used) plan.add(window);
-      if (used->size() < kPreviewPage || plan.is_complete()) return plan.finish();
-      from = used->back().start + size;
-    }
-    return fail(ErrorKind::unavailable, "too many windows are in use to look through them all");
-  });
+  read<core::Burst, ReadCost::heavy>(
+      std::move(done), [this, burst = std::move(burst)]() -> Result<core::Burst> {
+        auto config = active(or_default(burst.config));
+        if (!config) return std::unexpected(config.error());
+        const Millis size = (*config)->window_size;
+        core::BurstPlan plan({.requested = burst.requested,
+                              .max_delay = options_.max_delay,
+                              .max_per_window = (*config)->max_per_window,
+                              .window_size = size,
+                              .count = burst.count});
+        Instant from = core::window_start(core::window_of(burst.requested, size), size);
+        for (std::size_t page = 0; page < kPreviewPagesMax; ++page) {
+          auto used = slots_.windows({.pool = (*config)->pool,
+                                      .window_size = size,
+                                      .from = from,
+                                      .to = burst.requested + options_.max_delay + Millis{1},
+                                      .limit = kPreviewPage});
+          if (!used) return std::unexpected(used.error());
+          for (const core::WindowUse& window : *used) plan.add(window);
+          if (used->size() < kPreviewPage || plan.is_complete()) return plan.finish();
+          from = used->back().start + size;
+        }
+        return invalid_field("count",
+                             fmt::format("a preview looks through at most {} windows in use, "
+                                         "and so many events need more: ask for fewer, or for "
+                                         "a later requestedTime",
+                                         kPreviewPage * kPreviewPagesMax));
+      });
 }
 
 void SlotService::get_config(ConfigName name, Done<Result<core::SlotConfig>> done) {

@@ -21,8 +21,8 @@
 #include "runtime/batcher.h"
 #include "runtime/metrics.h"
 #include "runtime/stopwatch.h"
-#include "runtime/task_queue.h"
 #include "runtime/ticker.h"
+#include "service/reads.h"
 #include "service/slots/config_cache.h"
 #include "store/change_feed.h"
 #include "store/slot_config_store.h"
@@ -124,7 +124,7 @@ class SlotService {
   void expire(const std::function<bool()>& should_stop);
 
   // Runs `work` on a reader thread and hands its value to `done`; `overloaded` when none is free.
-  template <class T, class Work>
+  template <class T, ReadCost cost = ReadCost::quick, class Work>
   void read(Done<Result<T>> done, Work work);
 
   const SlotServiceOptions options_;
@@ -138,7 +138,7 @@ class SlotService {
   const std::uint64_t seed_;
   std::atomic<std::uint64_t> drawn_{0};
 
-  runtime::TaskQueue readers_;
+  Readers readers_;
   std::unique_ptr<runtime::Ticker> reconciler_;
   runtime::Batcher<store::SlotRequest, Answer> batcher_;  // last: its thread uses all of the above
 };

@@ -319,6 +319,59 @@ TEST_F(SlotServiceReadsTest, answers_overloaded_at_once_when_too_many_reads_wait
   EXPECT_EQ(answered, kThreads + kWaiting);
 }
 
+TEST_F(SlotServiceReadsTest, scans_keep_no_look_up_waiting_and_few_of_them_wait) {
+  constexpr int kWaiting = 32;
+  EXPECT_CALL(configs_, find(kDefault)).WillRepeatedly(Return(config(kDefault, 1)));
+  std::latch busy(1);
+  std::latch release(1);
+  std::atomic<int> answered = 0;
+  EXPECT_CALL(slots_, windows(_)).Times(1 + kWaiting).WillRepeatedly([&](const auto&) {
+    if (!busy.try_wait()) busy.count_down();
+    release.wait();
+    return std::vector<core::WindowUse>{};
+  });
+  const auto preview = [&](auto done) {
+    service_.preview({.config = {}, .requested = kNoon, .count = 1}, std::move(done));
+  };
+  preview([&](const auto& burst) { answered += burst ? 1 : 0; });
+  busy.wait();
+  for (int i = 0; i < kWaiting; ++i) {
+    preview([&](const auto& burst) { answered += burst ? 1 : 0; });
+  }
+  const auto refused = answer_of<Result<core::Burst>>(preview);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::overloaded);
+  EXPECT_CALL(slots_, find(_)).WillOnce(Return(std::vector<std::optional<core::Slot>>(1)));
+  EXPECT_TRUE(find("a"));
+  EXPECT_EQ(answered, 0);
+  release.count_down();
+  service_.stop();
+  EXPECT_EQ(answered, 1 + kWaiting);
+}
+
+TEST_F(SlotServiceReadsTest, a_preview_looks_through_a_bounded_number_of_windows) {
+  core::SlotConfig fine = config(kDefault, 1);
+  fine.window_size = Millis{100};
+  EXPECT_CALL(configs_, find(kDefault)).WillOnce(Return(fine));
+  std::size_t seen = 0;
+  EXPECT_CALL(slots_, windows(_)).WillRepeatedly([&](const store::WindowRange& range) {
+    std::vector<core::WindowUse> full(range.limit);
+    for (std::size_t i = 0; i < full.size(); ++i) {
+      full[i] = {.start = range.from + static_cast<int>(i) * range.window_size,
+                 .used = 1'000'000'000};
+    }
+    seen += full.size();
+    return full;
+  });
+  const auto burst = answer_of<Result<core::Burst>>([&](auto done) {
+    service_.preview({.config = {}, .requested = kNoon, .count = 1}, std::move(done));
+  });
+  ASSERT_FALSE(burst);
+  EXPECT_EQ(burst.error().kind, ErrorKind::invalid);
+  EXPECT_EQ(burst.error().field, "count");
+  EXPECT_EQ(seen, 200'000U);
+}
+
 TEST_F(SlotServiceReadsTest, answers_overloaded_once_stopped) {
   service_.stop();
   EXPECT_EQ(find("a").error().kind, ErrorKind::overloaded);

@@ -26,6 +26,7 @@
 #include "front/http/system_routes.h"
 #include "front/http/throttle_admin_routes.h"
 #include "front/resp/server.h"
+#include "runtime/memory_budget.h"
 #include "runtime/metrics.h"
 #include "runtime/ticker.h"
 #include "service/gateway/delivery_log.h"
@@ -114,9 +115,9 @@ class ComposedDaemon final : public Daemon {
                         std::unique_ptr<sink::Sink> sink) {
       return messages(type, settings, payments(type, settings, std::move(sink)));
     };
-    auto dispatch =
-        DispatchPart::start(config_, stores_->dispatch(), clock_, log_, metrics_, random_seed(),
-                            std::move(wrap), extensions_, deliveries_.get(), routes, checks);
+    auto dispatch = DispatchPart::start(config_, stores_->dispatch(), clock_, log_, metrics_,
+                                        memory_, random_seed(), std::move(wrap), extensions_,
+                                        deliveries_.get(), routes, checks);
     if (!dispatch) return std::unexpected(dispatch.error());
     dispatch_ = std::move(*dispatch);
     if (Result<void> served = payments_->serve(config_, dispatch_->service(), routes); !served) {
@@ -124,7 +125,7 @@ class ComposedDaemon final : public Daemon {
     }
     auto gateway =
         GatewayPart::start(config_, stores_->dispatch(), stores_->quota_cache(), *dispatch_, clock_,
-                           log_, metrics_, random_seed(), routes, checks);
+                           log_, metrics_, memory_, random_seed(), routes, checks);
     if (!gateway) return std::unexpected(gateway.error());
     gateway_ = std::move(*gateway);
     if (Result<void> exported = gateway_->start_export(
@@ -137,7 +138,8 @@ class ComposedDaemon final : public Daemon {
     auto intake = IntakePart::start(config_,
                                     {.dead_letters = dispatch_->kafka(),
                                      .dispatch = dispatch_->service(),
-                                     .payments = payments_->service()},
+                                     .payments = payments_->service(),
+                                     .memory = memory_},
                                     log_, metrics_, checks);
     if (!intake) return std::unexpected(intake.error());
     intake_ = std::move(*intake);
@@ -147,8 +149,8 @@ class ComposedDaemon final : public Daemon {
     front::add_event_routes(routes, *feed_);
     front::add_system_routes(routes, std::move(checks), metrics_);
     front::add_route_table(routes);
-    auto server =
-        front::HttpServer::start(config_.http, std::move(routes), clock_, log_, metrics_, guesses_);
+    auto server = front::HttpServer::start(config_.http, std::move(routes), clock_, log_, metrics_,
+                                           guesses_, memory_);
     if (!server) return std::unexpected(server.error());
     server_ = std::move(*server);
     feed_->sample();  // what the first second does is then seen to grow
@@ -204,8 +206,8 @@ class ComposedDaemon final : public Daemon {
 
   Result<void> start_resp() {
     if (config_.resp.address.empty()) return {};
-    auto server =
-        front::RespServer::start(config_.resp, throttle_->limits(), log_, metrics_, guesses_);
+    auto server = front::RespServer::start(config_.resp, throttle_->limits(), log_, metrics_,
+                                           guesses_, memory_);
     if (!server) return std::unexpected(server.error());
     resp_ = std::move(*server);
     return {};
@@ -245,6 +247,7 @@ class ComposedDaemon final : public Daemon {
   const std::span<const sink::SinkExtension> extensions_;
   runtime::Metrics metrics_;
   front::Guesses guesses_{log_, metrics_};
+  runtime::MemoryBudget memory_{config_.memory_max, metrics_};
   std::optional<Stores> stores_;
   std::unique_ptr<service::SlotService> slots_;
   std::unique_ptr<service::RetentionSchedule> retention_;

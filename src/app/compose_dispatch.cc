@@ -113,7 +113,7 @@ kafka::Connection kafka_connection(const KafkaConfig& config) {
 
 Result<std::unique_ptr<DispatchPart>> DispatchPart::start(
     const Config& config, const store::Backend& backend, const Clock& clock, Log& log,
-    runtime::Metrics& metrics, std::uint64_t seed, WrapSink wrap,
+    runtime::Metrics& metrics, runtime::MemoryBudget& memory, std::uint64_t seed, WrapSink wrap,
     std::span<const sink::SinkExtension> extensions, sink::ReceiptBook* receipts,
     std::vector<front::Route>& routes, std::vector<front::ReadyCheck>& checks) {
   if (Result<void> able = require_dispatch(backend); !able) {
@@ -149,6 +149,7 @@ Result<std::unique_ptr<DispatchPart>> DispatchPart::start(
            },
        .wall = clock,
        .steady = part->steady_,
+       .memory = memory,
        .retention_clock = backend.retention_clock},
       log, metrics);
   if (!service) return std::unexpected(std::move(service.error()));

@@ -40,7 +40,7 @@ class DispatchPart {
   // becomes of messages.
   static Result<std::unique_ptr<DispatchPart>> start(
       const Config& config, const store::Backend& backend, const Clock& clock, Log& log,
-      runtime::Metrics& metrics, std::uint64_t seed, WrapSink wrap,
+      runtime::Metrics& metrics, runtime::MemoryBudget& memory, std::uint64_t seed, WrapSink wrap,
       std::span<const sink::SinkExtension> extensions, sink::ReceiptBook* receipts,
       std::vector<front::Route>& routes, std::vector<front::ReadyCheck>& checks);
 

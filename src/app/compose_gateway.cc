@@ -77,11 +77,12 @@ Result<void> GatewayPart::connect(const Config& config, Log& log) {
 }
 
 Result<void> GatewayPart::take_in(const Config& config, DispatchPart& dispatch, const Clock& clock,
-                                  Log& log, runtime::Metrics& metrics) {
+                                  Log& log, runtime::Metrics& metrics,
+                                  runtime::MemoryBudget& memory) {
   // A topic that is there when its consumer asks for it is read at once, else some seconds later.
   producer_->wait_for_probe(kProbePatience);
   auto consumer = kafka::Consumer::make(
-      steady_, log, metrics, *dispatch.kafka(),
+      steady_, log, metrics, memory, *dispatch.kafka(),
       {.connection = kafka_connection(config.kafka),
        .group = config.gateway.kafka_group,
        .dead_letter_suffix = config.kafka.dead_letter_suffix},
@@ -103,7 +104,8 @@ void GatewayPart::add_checks(std::vector<front::ReadyCheck>& checks) {
 Result<std::unique_ptr<GatewayPart>> GatewayPart::start(
     const Config& config, const store::Backend& backend, store::QuotaCache* cache,
     DispatchPart& dispatch, const Clock& clock, Log& log, runtime::Metrics& metrics,
-    std::uint64_t seed, std::vector<front::Route>& routes, std::vector<front::ReadyCheck>& checks) {
+    runtime::MemoryBudget& memory, std::uint64_t seed, std::vector<front::Route>& routes,
+    std::vector<front::ReadyCheck>& checks) {
   auto part = std::make_unique<GatewayPart>();
   const bool kafka = config.gateway.bus == BusChoice::kafka;
   if (kafka) {
@@ -140,7 +142,7 @@ Result<std::unique_ptr<GatewayPart>> GatewayPart::start(
       log, metrics);
   front::add_gateway_routes(routes, *part->service_, sentences_of(config), clock);
   if (!kafka) return part;
-  if (Result<void> taken = part->take_in(config, dispatch, clock, log, metrics); !taken) {
+  if (Result<void> taken = part->take_in(config, dispatch, clock, log, metrics, memory); !taken) {
     return std::unexpected(std::move(taken.error()));
   }
   part->add_checks(checks);

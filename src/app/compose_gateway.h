@@ -40,7 +40,7 @@ class GatewayPart {
   static Result<std::unique_ptr<GatewayPart>> start(
       const Config& config, const store::Backend& backend, store::QuotaCache* cache,
       DispatchPart& dispatch, const Clock& clock, Log& log, runtime::Metrics& metrics,
-      std::uint64_t seed, std::vector<front::Route>& routes,
+      runtime::MemoryBudget& memory, std::uint64_t seed, std::vector<front::Route>& routes,
       std::vector<front::ReadyCheck>& checks);
 
   // Hands usage on, when that is configured.
@@ -54,7 +54,7 @@ class GatewayPart {
  private:
   Result<void> connect(const Config& config, Log& log);
   Result<void> take_in(const Config& config, DispatchPart& dispatch, const Clock& clock, Log& log,
-                       runtime::Metrics& metrics);
+                       runtime::Metrics& metrics, runtime::MemoryBudget& memory);
   void add_checks(std::vector<front::ReadyCheck>& checks);
 
   const runtime::SteadyWallClock steady_;

@@ -36,12 +36,13 @@ Result<std::unique_ptr<IntakePart>> IntakePart::start(const Config& config,
   for (const auto& [topic, type] : config.kafka.intake_topics) {
     handlers.emplace(topic, handler_of(type, config, ports));
   }
-  auto consumer = kafka::Consumer::make(part->steady_, log, metrics, *ports.dead_letters,
-                                        {.connection = kafka_connection(config.kafka),
-                                         .group = config.kafka.intake_group,
-                                         .dead_letter_suffix = config.kafka.dead_letter_suffix,
-                                         .batches_max = batches_of(config)},
-                                        std::move(handlers));
+  auto consumer =
+      kafka::Consumer::make(part->steady_, log, metrics, ports.memory, *ports.dead_letters,
+                            {.connection = kafka_connection(config.kafka),
+                             .group = config.kafka.intake_group,
+                             .dead_letter_suffix = config.kafka.dead_letter_suffix,
+                             .batches_max = batches_of(config)},
+                            std::move(handlers));
   if (!consumer) return fail(ErrorKind::invalid, "kafka.intake: " + consumer.error().what);
   part->consumer_ = std::move(*consumer);
   checks.push_back({.name = "intake.kafka", .check = [part = part.get()]() -> Result<void> {

@@ -22,6 +22,7 @@ struct IntakePorts {
   kafka::Producer* dead_letters = nullptr;  // there when kafka.brokers is set
   service::DispatchService& dispatch;
   service::PaymentService& payments;
+  runtime::MemoryBudget& memory;
 };
 
 class IntakePart {

@@ -24,6 +24,24 @@ constexpr Millis kRetryMin{100};
 constexpr Millis kRetryMax{5'000};
 constexpr std::chrono::milliseconds kStopLook{100};
 constexpr std::size_t kReasonBytesMax = 500;
+// A message is held as it came, decoded, and in the store's write.
+constexpr std::size_t kMessageFactor = 3;
+// Beside its text: librdkafka's record, its place in batches.
+constexpr std::size_t kMessageBytes = 256;
+// Of one batch; a batch is a thousand usual messages or some of the largest.
+constexpr std::size_t kBatchBytesMax = std::size_t{8} << 20;
+// With less room than this, what is under way goes first.
+constexpr std::size_t kBatchBytesMin = std::size_t{64} << 10;
+
+// What librdkafka fetches ahead: a part of the budget, within what a fetch must and need not have.
+std::size_t prefetch_bytes(const runtime::MemoryBudget& memory) {
+  constexpr std::size_t kMiB = std::size_t{1} << 20;
+  return std::clamp(memory.max() / 64, kMiB, 16 * kMiB);
+}
+
+std::size_t bytes_of(const rd_kafka_message_t& message) {
+  return kMessageBytes + message.len + message.key_len;
+}
 
 std::string_view text_of(const void* bytes, std::size_t size) {
   return bytes == nullptr ? std::string_view()
@@ -63,9 +81,15 @@ IncomingMessage incoming(const rd_kafka_message_t& message) {
 
 class Consumer::Impl {
  public:
-  Impl(const Clock& clock, Log& log, runtime::Metrics& metrics, Producer& dead_letters,
-       ConsumerOptions&& options, std::map<std::string, Handler>&& handlers)
-      : clock_(clock), log_(log), dead_letters_(dead_letters), options_(std::move(options)) {
+  Impl(const Clock& clock, Log& log, runtime::Metrics& metrics, runtime::MemoryBudget& memory,
+       Producer& dead_letters, ConsumerOptions&& options, std::map<std::string, Handler>&& handlers)
+      : clock_(clock),
+        log_(log),
+        memory_(memory),
+        dead_letters_(dead_letters),
+        options_(std::move(options)),
+        prefetched_(memory),
+        charge_(memory) {
     for (auto& [name, handler] : handlers) {
       const auto counter = [&](const char* result) {
         return &metrics.counter("penstock_kafka_intake_messages_total",
@@ -84,26 +108,32 @@ class Consumer::Impl {
   }
 
   Result<void> start() {
+    const std::size_t ahead = prefetch_bytes(memory_);
+    // A fetch that is under way beside what waits.
+    prefetched_.force(2 * ahead);
     // An offset is stored by hand, once its message is durable elsewhere; what is stored is
     // committed in the background, on a rebalance and at the end.
-    Result<Conf> conf =
-        make_conf(options_.connection,
-                  {{"group.id", options_.group},
-                   {"auto.offset.reset", "earliest"},
-                   {"session.timeout.ms", std::to_string(options_.session_timeout.count())},
-                   {"heartbeat.interval.ms", std::to_string(options_.session_timeout.count() / 3)},
-                   {"enable.auto.offset.store", "false"},
-                   {"enable.auto.commit", "true"},
-                   {"auto.commit.interval.ms", "500"},
-                   // A topic that is made after the subscription is found by this.
-                   {"topic.metadata.refresh.interval.ms", "10000"},
-                   // Bounds what waits in memory.
-                   {"queued.max.messages.kbytes", "65536"},
-                   {"fetch.message.max.bytes", "8388608"},
-                   // A broker that answers as soon as there is one message is asked once for each;
-                   // so little delay makes batches of them, there and in the store.
-                   {"fetch.min.bytes", "65536"},
-                   {"fetch.wait.max.ms", "20"}});
+    Result<Conf> conf = make_conf(
+        options_.connection,
+        {{"group.id", options_.group},
+         {"auto.offset.reset", "earliest"},
+         {"session.timeout.ms", std::to_string(options_.session_timeout.count())},
+         {"heartbeat.interval.ms", std::to_string(options_.session_timeout.count() / 3)},
+         {"enable.auto.offset.store", "false"},
+         {"enable.auto.commit", "true"},
+         {"auto.commit.interval.ms", "500"},
+         // A topic that is made after the subscription is found by this.
+         {"topic.metadata.refresh.interval.ms", "10000"},
+         // Bounds what waits in memory, and what one fetch brings: a message that is
+         // larger comes alone. message.max.bytes is the least that fetch.max.bytes may be.
+         {"queued.max.messages.kbytes", std::to_string(ahead / 1024)},
+         {"message.max.bytes", std::to_string(ahead)},
+         {"fetch.max.bytes", std::to_string(ahead)},
+         {"fetch.message.max.bytes", std::to_string(std::min(ahead, kBatchBytesMax))},
+         // A broker that answers as soon as there is one message is asked once for each;
+         // so little delay makes batches of them, there and in the store.
+         {"fetch.min.bytes", "65536"},
+         {"fetch.wait.max.ms", "20"}});
     if (!conf) return std::unexpected(std::move(conf.error()));
     rd_kafka_conf_set_opaque(conf->get(), this);
     rd_kafka_conf_set_rebalance_cb(conf->get(), on_rebalance);
@@ -148,6 +178,7 @@ class Consumer::Impl {
     };
     Batch batch;
     std::vector<Part> parts;
+    std::size_t bytes = 0;  // of the batch
 
     bool is_ready() const { return wait(std::chrono::milliseconds(0)); }
     bool wait(std::chrono::milliseconds span) const {
@@ -166,15 +197,32 @@ class Consumer::Impl {
         repeating_ = true;
         begin(std::exchange(held_, {}));
       }
-      const bool room = !due && !repeating_ && under_way_.size() < options_.batches_max;
+      const bool room =
+          !due && !repeating_ && under_way_.size() < options_.batches_max && has_memory();
       if (room) fill();
       if (!under_way_.empty() && !room) under_way_.front().wait(kStopLook);
-      while (!under_way_.empty() && under_way_.front().is_ready()) settle_front();
+      while (!under_way_.empty() && under_way_.front().is_ready()) {
+        settle_front();
+        charge();
+      }
     }
     while (!under_way_.empty()) {
       wait_for_front();
       settle_front();
     }
+  }
+
+  // With nothing under way one message is taken even without room: the intake goes on, whoever
+  // holds the memory, and this member keeps its place in the group.
+  bool has_memory() const {
+    return under_way_.empty() || memory_.available() >= kMessageFactor * kBatchBytesMin;
+  }
+
+  void charge() {
+    std::size_t bytes = 0;
+    for (const UnderWay& one : under_way_) bytes += one.bytes;
+    for (const MessagePtr& each : held_) bytes += bytes_of(*each);
+    charge_.force(kMessageFactor * bytes);
   }
 
   // The store's deadline bounds it.
@@ -188,14 +236,19 @@ class Consumer::Impl {
   void fill() {
     Batch batch;
     const int millis = under_way_.empty() ? kPollMillis : kBusyPollMillis;
-    while (batch.size() < options_.batch_max) {
+    const std::size_t bytes_max =
+        std::min({kBatchBytesMax, prefetch_bytes(memory_), memory_.available() / kMessageFactor});
+    std::size_t bytes = 0;
+    while (batch.size() < options_.batch_max && (batch.empty() || bytes < bytes_max)) {
       MessagePtr message = poll(batch.empty() ? millis : 0);
       if (std::exchange(rebalanced_, false)) {
         batch.clear();
+        bytes = 0;
         forget_all();
       }
       if (!message) break;
       if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        bytes += bytes_of(*message);
         batch.push_back(std::move(message));
       } else if (message->err != RD_KAFKA_RESP_ERR__PARTITION_EOF) {
         note(rd_kafka_message_errstr(message.get()));
@@ -215,6 +268,7 @@ class Consumer::Impl {
     }
     held_.clear();
     repeating_ = false;
+    charge();
     resume();
   }
 
@@ -239,6 +293,8 @@ class Consumer::Impl {
 
   void begin(Batch&& batch) {
     UnderWay& one = under_way_.emplace_back(UnderWay{.batch = std::move(batch), .parts = {}});
+    for (const MessagePtr& each : one.batch) one.bytes += bytes_of(*each);
+    charge();
     for (const auto& [name, topic] : topics_) {
       std::vector<IncomingMessage> messages;
       UnderWay::Part part;
@@ -390,12 +446,15 @@ class Consumer::Impl {
 
   const Clock& clock_;
   Log& log_;
+  runtime::MemoryBudget& memory_;
   Producer& dead_letters_;
   const ConsumerOptions options_;
   std::map<std::string, Topic> topics_;
   runtime::ConnectionHealth health_;
+  runtime::Charge prefetched_;  // for what librdkafka holds
   Handle handle_;
   // Of the thread.
+  runtime::Charge charge_;          // for what is under way or held
   std::deque<UnderWay> under_way_;  // the oldest first
   Batch held_;                      // what could not be taken, and all behind it
   bool repeating_ = false;          // what was held is under way again
@@ -411,10 +470,11 @@ Consumer::Consumer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Consumer::~Consumer() = default;
 
 Result<std::unique_ptr<Consumer>> Consumer::make(const Clock& clock, Log& log,
-                                                 runtime::Metrics& metrics, Producer& dead_letters,
-                                                 ConsumerOptions options,
+                                                 runtime::Metrics& metrics,
+                                                 runtime::MemoryBudget& memory,
+                                                 Producer& dead_letters, ConsumerOptions options,
                                                  std::map<std::string, Handler> handlers) {
-  auto impl = std::make_unique<Impl>(clock, log, metrics, dead_letters, std::move(options),
+  auto impl = std::make_unique<Impl>(clock, log, metrics, memory, dead_letters, std::move(options),
                                      std::move(handlers));
   if (Result<void> started = impl->start(); !started) {
     return std::unexpected(std::move(started.error()));

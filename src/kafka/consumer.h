@@ -21,6 +21,7 @@
 #include "base/time.h"
 #include "kafka/connection.h"
 #include "kafka/producer.h"
+#include "runtime/memory_budget.h"
 #include "runtime/metrics.h"
 
 namespace penstock::kafka {
@@ -78,10 +79,11 @@ struct ConsumerOptions {
 class Consumer {
  public:
   // `handlers` by topic. `invalid` for settings that librdkafka refuses. All must outlive the
-  // consumer; `clock` never jumps.
+  // consumer; `clock` never jumps. Messages draw on `memory`: while it is short, few are taken in.
   static Result<std::unique_ptr<Consumer>> make(const Clock& clock, Log& log,
-                                                runtime::Metrics& metrics, Producer& dead_letters,
-                                                ConsumerOptions options,
+                                                runtime::Metrics& metrics,
+                                                runtime::MemoryBudget& memory,
+                                                Producer& dead_letters, ConsumerOptions options,
                                                 std::map<std::string, Handler> handlers);
   // Leaves the group, with the offsets of what was answered for.
   ~Consumer();

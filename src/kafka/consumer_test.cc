@@ -104,7 +104,7 @@ class ConsumerOnCluster : public testing::Test {
   std::unique_ptr<Consumer> open(Journal& journal, Producer* dead_letters = nullptr) {
     runtime::Metrics& metrics = metrics_.emplace_back();  // of a node each
     auto made = Consumer::make(
-        clock_, log_, metrics, dead_letters ? *dead_letters : *producer_,
+        clock_, log_, metrics, memory_, dead_letters ? *dead_letters : *producer_,
         {.connection = cluster_->connection(), .group = "g", .session_timeout = kSessionTimeout},
         {{"t", journal.handler()}});
     EXPECT_TRUE(made) << made.error().what;
@@ -121,10 +121,25 @@ class ConsumerOnCluster : public testing::Test {
   const runtime::SteadyWallClock clock_;
   Log log_{clock_, 2, LogLevel::off, LogFormat::text};
   std::list<runtime::Metrics> metrics_;
+  runtime::Metrics budget_metrics_;
+  runtime::MemoryBudget memory_{std::size_t{64} << 20, budget_metrics_};
   std::optional<TestCluster> cluster_;
   std::unique_ptr<Producer> producer_;
   Journal journal_;
 };
+
+TEST_F(ConsumerOnCluster, takes_less_while_others_hold_the_memory_but_goes_on) {
+  auto consumer = open(journal_);
+  const std::size_t ahead = memory_.used();
+  EXPECT_GT(ahead, 0U) << "for what is fetched ahead";
+  const auto all = memory_.try_take(memory_.available());
+  ASSERT_TRUE(all);
+  cluster_->write("t", 0, numbered("a", 5));
+  wait_committed(0, 5);
+  EXPECT_TRUE(runtime::eventually([&] { return memory_.used() == all->bytes() + ahead; }));
+  consumer.reset();
+  EXPECT_EQ(memory_.used(), all->bytes());
+}
 
 TEST_F(ConsumerOnCluster, takes_what_is_there_and_commits_behind_it) {
   cluster_->write("t", 0, numbered("a", 5));

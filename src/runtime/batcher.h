@@ -3,22 +3,31 @@
 // batch grows by itself. The queue is bounded: a full queue refuses at once.
 //
 // submit() is safe on any thread. `execute` runs on the batcher's own threads (one by default),
-// each `done` on the thread that executed its batch; neither may throw.
+// each `done` on the thread that executed its batch. A batch that throws (no memory, say) fails its
+// commands: with `unavailable`, or with Answer{} when that is no Result. A `done` that throws is
+// dropped.
+//
+// What waits here is bounded in commands. Its bytes are charged to the memory budget by whoever
+// submits, until `done`: so the commands are gone by the time `done` is called.
 #pragma once
 
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <iterator>
 #include <mutex>
+#include <numeric>
 #include <span>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "base/check.h"
+#include "base/result.h"
 #include "runtime/thread_name.h"
 
 namespace penstock::runtime {
@@ -127,23 +136,49 @@ class Batcher {
   }
 
   void execute(std::vector<Group>& groups, std::vector<Command>& commands) {
-    if (groups.size() == 1) {
-      std::vector<Answer> answers = execute_(groups.front().commands);
-      PENSTOCK_CHECK(answers.size() == groups.front().commands.size());
-      groups.front().done(std::move(answers));
-      return;
+    std::vector<std::size_t> sizes;
+    for (const Group& group : groups) sizes.push_back(group.commands.size());
+    std::vector<Answer> answers;
+    try {
+      answers = execute_(gathered(groups, commands));
+    } catch (const std::exception& error) {
+      answers = failures(std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}), error);
     }
+    for (Group& group : groups) std::vector<Command>().swap(group.commands);
     commands.clear();
+    PENSTOCK_CHECK(answers.size() == std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}));
+    if (groups.size() == 1) return give(groups.front(), std::move(answers));
+    auto from = answers.begin();
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      const auto to = from + static_cast<std::ptrdiff_t>(sizes[i]);
+      give(groups[i], {std::move_iterator(from), std::move_iterator(to)});
+      from = to;
+    }
+  }
+
+  static void give(Group& group, std::vector<Answer>&& answers) {
+    try {
+      group.done(std::move(answers));
+    } catch (const std::exception&) {
+      // Whoever waits for it learns that it was dropped.
+    }
+  }
+
+  std::span<Command> gathered(std::vector<Group>& groups, std::vector<Command>& commands) {
+    if (groups.size() == 1) return groups.front().commands;
     for (Group& group : groups) {
       std::move(group.commands.begin(), group.commands.end(), std::back_inserter(commands));
     }
-    std::vector<Answer> answers = execute_(commands);
-    PENSTOCK_CHECK(answers.size() == commands.size());
-    auto from = answers.begin();
-    for (Group& group : groups) {
-      const auto to = from + static_cast<std::ptrdiff_t>(group.commands.size());
-      group.done({std::move_iterator(from), std::move_iterator(to)});
-      from = to;
+    return commands;
+  }
+
+  static std::vector<Answer> failures(std::size_t count, const std::exception& error) {
+    if constexpr (std::is_constructible_v<Answer, std::unexpected<Error>>) {
+      const Error failed{.kind = ErrorKind::unavailable,
+                         .what = std::string("the batch failed: ") + error.what()};
+      return std::vector<Answer>(count, Answer(std::unexpected(failed)));
+    } else {
+      return std::vector<Answer>(count);
     }
   }
 

@@ -361,5 +361,61 @@ TEST(Batcher, joins_a_batch_in_execution_only_with_enough_commands) {
   }
 }
 
+TEST(Batcher, a_batch_that_throws_fails_its_commands_and_no_others) {
+  using Answers = std::vector<Result<int>>;
+  Batcher<int, Result<int>> batcher({.name = "test", .queue_max = 10, .batch_max = 10},
+                                    [](std::span<int> commands) {
+                                      if (commands.front() < 0) throw std::bad_alloc();
+                                      return Answers(commands.begin(), commands.end());
+                                    });
+  const auto ask = [&](int command) {
+    std::promise<Answers> promise;
+    auto future = promise.get_future();
+    EXPECT_TRUE(batcher.submit({command}, [&](Answers given) { promise.set_value(given); }));
+    return future.get().front();
+  };
+  const Result<int> failed = ask(-1);
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().kind, ErrorKind::unavailable);
+  EXPECT_EQ(ask(7), 7);
+}
+
+TEST(Batcher, a_done_that_throws_is_dropped_alone) {
+  Batcher<int, int> batcher(
+      {.name = "test", .queue_max = 10, .batch_max = 10},
+      [](std::span<int> commands) { return std::vector<int>(commands.begin(), commands.end()); });
+  EXPECT_TRUE(batcher.submit({1}, [](std::vector<int>) { throw std::bad_alloc(); }));
+  std::promise<int> promise;
+  EXPECT_TRUE(
+      batcher.submit({2}, [&](std::vector<int> answers) { promise.set_value(answers.front()); }));
+  EXPECT_EQ(promise.get_future().get(), 2);
+}
+
+// Whoever submitted them gives their memory back in `done`.
+TEST(Batcher, commands_are_gone_when_their_answers_come) {
+  using Shared = std::shared_ptr<int>;
+  Batcher<Shared, int> batcher(
+      {.name = "test", .queue_max = 10, .batch_max = 10},
+      [](std::span<Shared> commands) { return std::vector<int>(commands.size()); });
+  for (int round = 0; round < 50; ++round) {
+    Shared first = std::make_shared<int>(1);
+    Shared second = std::make_shared<int>(2);
+    const std::weak_ptr<int> left[] = {first, second};
+    std::latch done(2);
+    const auto check = [&](std::size_t i) {
+      return [&, i](const std::vector<int>&) {
+        EXPECT_TRUE(left[i].expired());
+        done.count_down();
+      };
+    };
+    std::vector<Shared> one, two;
+    one.push_back(std::move(first));
+    two.push_back(std::move(second));
+    ASSERT_TRUE(batcher.submit(std::move(one), check(0)));
+    ASSERT_TRUE(batcher.submit(std::move(two), check(1)));
+    done.wait();
+  }
+}
+
 }  // namespace
 }  // namespace penstock::runtime

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -56,6 +57,8 @@ struct ClaimRequest {
   ItemType type;
   FencingToken token = 0;
   std::size_t limit = 0;
+  // Of contexts: the item that comes to it is the last one, so there is always one.
+  std::size_t bytes = std::numeric_limits<std::size_t>::max();
   Millis early{0};  // items due this long after now, too
   Millis stale{0};  // claims of this token that are older are claimed anew
   int retries_max = 5;
@@ -72,8 +75,9 @@ struct ClaimedItem {
 struct Claim {
   std::string batch_id;            // of this claim, for people
   std::vector<ClaimedItem> items;  // in the order of their time
-  std::optional<Instant>
-      next_due;  // of the first item that was not claimed, when fewer than `limit` were
+  // Of the first item that was not claimed, when fewer than `limit` were; when `bytes` ended it,
+  // that or earlier.
+  std::optional<Instant> next_due;
 };
 
 struct Settlement {

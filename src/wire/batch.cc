@@ -1,5 +1,6 @@
 #include "wire/batch.h"
 
+#include <algorithm>
 #include <string>
 
 namespace penstock::wire {
@@ -48,6 +49,12 @@ Result<void> for_each_line(std::string_view body, const Entry& entry) {
 }
 
 }  // namespace
+
+std::size_t entries_at_most(std::string_view body) noexcept {
+  if (body.empty()) return 0;
+  const auto separators = std::ranges::count_if(body, [](char c) { return c == ',' || c == '\n'; });
+  return std::min(static_cast<std::size_t>(separators) + 1, kBatchEntriesMax);
+}
 
 Result<void> for_each_entry(std::string_view body, BatchFormat format, const Entry& entry) {
   return format == BatchFormat::ndjson ? for_each_line(body, entry) : for_each_element(body, entry);

@@ -21,4 +21,8 @@ enum class BatchFormat { json_array, ndjson };
 Result<void> for_each_entry(std::string_view body, BatchFormat format,
                             const std::function<void(const Result<JsonValue>&)>& entry);
 
+// Never less than the entries that for_each_entry would call for, and cheap: separators are
+// counted.
+std::size_t entries_at_most(std::string_view body) noexcept;
+
 }  // namespace penstock::wire

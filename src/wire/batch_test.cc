@@ -118,5 +118,14 @@ TEST(BatchLines, has_at_most_10000_entries) {
   EXPECT_EQ(entries.result.error().what, "a batch has at most 10000 entries");
 }
 
+TEST(BatchEntries, are_never_more_than_was_said_before) {
+  EXPECT_EQ(entries_at_most(""), 0U);
+  EXPECT_EQ(entries_at_most("[1]"), 1U);
+  EXPECT_EQ(entries_at_most("[1,2,3]"), 3U);
+  EXPECT_GE(entries_at_most(R"([{"a":1,"b":2}])"), 1U);
+  EXPECT_GE(entries_at_most("1\n2\n3"), 3U);
+  EXPECT_EQ(entries_at_most(std::string(1'000'000, ',')), kBatchEntriesMax);
+}
+
 }  // namespace
 }  // namespace penstock::wire

@@ -16,7 +16,8 @@ ANSWER_SECONDS_MAX = 1.0  # for 19 answers of 20; on two cores one may have to w
 
 # What the daemon may use beyond what it has when idle.
 CONNECTION_KIB = 2  # an idle connection: about 0.5 KiB of session, as much of Asio's, the allocator's share
-BUFFERED_KIB = 256 * 1024  # HttpLimits::buffered_bytes: unfinished requests and unsent answers of all connections
+BUFFERED_KIB = 256 * 1024  # MEMORY_MAX: all requests under way and unsent answers
+MEMORY_MAX = "256MiB"
 ANY_KIB = 24 * 1024  # threads' buffers, JSON being parsed, the store's caches, freed memory not yet returned
 
 
@@ -265,7 +266,7 @@ def test_endless_senders(siege, first, status):
 
 def test_unfinished_bodies_cannot_fill_the_memory(siege):
     """60 senders of 15 MiB each, none of which finishes: 900 MiB, of which a part is refused with 503."""
-    under = siege()
+    under = siege(PENSTOCK_MEMORY_MAX=MEMORY_MAX)
     head = (b"POST /api/v1/slots/batch HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             b"Content-Length: 16777216\r\n\r\n")
     block = b" " * (1 << 20)

@@ -157,6 +157,7 @@ struct Config {
   front::HttpOptions http;  // address, limits, TLS and the tokens themselves: ready for the server
   front::RespOptions resp;  // with its password; no address = no such server
   std::filesystem::path data_dir;
+  std::size_t memory_max = 0;  // bytes of all work under way
   AuthConfig auth;
   LogConfig log;
   EmbeddedStoreConfig embedded;

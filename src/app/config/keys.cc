@@ -155,6 +155,13 @@ const std::array kOwnKeys{
         "Folder of the embedded store; made when it does not exist.", "--data-dir",
         [](Config& c, const Value& v) { c.data_dir = text(v); }},
 
+    Key{"memory.max", bytes(32 * kMiB, 1024 * kGiB), "",
+        "Memory for all work under way: requests, calls that wait for a store, answers not yet read, "
+        "messages from Kafka, items on their way to sinks. Beyond it 503. At least four times the "
+        "largest body. When not set: a quarter of the machine's or the control group's memory, at most "
+        "1GiB.", "",
+        [](Config& c, const Value& v) { c.memory_max = size(v); }},
+
     Key{"auth", choice("none"), "",
         "The word `none`: serve without tokens, even on an address that other machines can reach.", "",
         [](Config& c, const Value&) { c.auth.none = true; }},

@@ -13,6 +13,7 @@
 #include "app/client/url.h"
 #include "app/config/intake_values.h"
 #include "app/config/secret_file.h"
+#include "runtime/memory_budget.h"
 #include "store/mariadb/mariadb_store.h"
 #include "store/postgres/postgres_store.h"
 #include "store/redis/redis_store.h"
@@ -335,6 +336,27 @@ void check_filter(const Config& config, RuleFindings& findings) {
       "never apply");
 }
 
+// A request takes about three times its body (front/http/session.h), and large requests leave an
+// eighth of the budget to small ones: the largest must fit.
+std::size_t memory_for_one(const Config& config) {
+  const front::HttpLimits& limits = config.http.limits;
+  return 4 * std::max({limits.body_bytes, limits.batch_body_bytes, limits.item_body_bytes});
+}
+
+void check_memory(const Config& config, const Settings& settings, RuleFindings& findings) {
+  const std::size_t least = memory_for_one(config);
+  if (config.memory_max >= least) return;
+  const Setting& setting = settings.at("memory.max");
+  const auto shown = [&](std::size_t bytes) {
+    return format_value(setting.key->type, static_cast<std::int64_t>(bytes));
+  };
+  findings.problems.push_back(
+      fmt::format("{} is {}, too little for one request: it must be at least {}, four times the "
+                  "largest of http.body-bytes-max, http.batch-body-bytes-max and a body with "
+                  "dispatch.context-bytes-max",
+                  at(settings, "memory.max"), shown(config.memory_max), shown(least)));
+}
+
 using ReadSecret = Result<SecretFile> (*)(const std::filesystem::path&);
 
 std::string take_secret(const Settings& settings, std::string_view path, ReadSecret read_secret,
@@ -364,6 +386,11 @@ void settle(Config& config, const Settings& settings) {
     if (!is_set(settings, "dispatch.store")) config.dispatch.store = StoreChoice::postgres;
   }
   if (!is_set(settings, "gateway.store")) config.gateway.store = config.dispatch.store;
+  if (!is_set(settings, "memory.max")) {
+    config.memory_max = std::max({runtime::default_memory_budget(runtime::machine_memory_bytes()),
+                                  memory_for_one(config),
+                                  static_cast<std::size_t>(find_key("memory.max")->type.min)});
+  }
   switch (config.throttle.store) {
     case StoreChoice::embedded:
       break;
@@ -395,6 +422,7 @@ RuleFindings validate(const Config& config, const Settings& settings) {
   check_retention(config, settings, findings);
   check_order(settings, findings, "http.body-bytes-max", "http.batch-body-bytes-max");
   check_order(settings, findings, "slots.batch-max", "slots.queue-max");
+  check_memory(config, settings, findings);
   check_kafka(config, settings, findings);
   check_temporal(config, settings, findings);
   check_mode(settings, findings);

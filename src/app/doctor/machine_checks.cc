@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <sys/random.h>
 #include <sys/resource.h>
-#include <sys/sysinfo.h>
 #include <sys/timex.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <fstream>
 
 #include "base/iso8601.h"
+#include "runtime/memory_budget.h"
 #include "runtime/system_clock.h"
 
 namespace penstock::app::doctor {
@@ -28,8 +28,6 @@ constexpr std::uint64_t kBacklog = 4'096;
 // about at most half a million alone (app/shared_engine.cc).
 constexpr std::uint64_t kKeyBytes = 120;
 constexpr std::uint64_t kLocalKeysMax = 500'000;
-// config/keys.cc: 65,536 waiting requests are about 15 MB.
-constexpr std::uint64_t kWaitingSlotBytes = 15'000'000 / 65'536;
 constexpr std::uint64_t kWriteBufferBytes = 36 * kMiB;
 // The program, its threads and buffers of connections that do little.
 constexpr std::uint64_t kBaseBytes = 64 * kMiB;
@@ -112,7 +110,7 @@ Finding judge_memory(const LimitsView& view, const Needs& needs) {
   const std::string found = fmt::format("{} MiB there, the settings may come to {} MiB",
                                         view.memory_bytes / kMiB, needs.memory_bytes / kMiB);
   const std::string fix =
-      "lower store.embedded.cache-bytes or throttle.max-keys, or give the machine more";
+      "lower memory.max, store.embedded.cache-bytes or throttle.max-keys, or give the machine more";
   if (needs.memory_bytes > view.memory_bytes) return failed(kName, found, fix);
   if (needs.memory_bytes > view.memory_bytes / 5 * 4) return warning(kName, found, fix);
   return ok(kName, found);
@@ -145,20 +143,13 @@ Needs needs_of(const Config& config) noexcept {
   if (needs.files.folder) needs.memory_bytes += config.embedded.cache_bytes + kWriteBufferBytes;
   const std::uint64_t keys = config.throttle.max_keys;
   needs.memory_bytes += (own_limits ? keys : std::min(keys, kLocalKeysMax)) * kKeyBytes;
-  needs.memory_bytes += config.slots.queue_max * kWaitingSlotBytes;
+  needs.memory_bytes += config.memory_max;
   return needs;
 }
 
 Findings judge_limits(const LimitsView& view, const Needs& needs) {
   return {judge_files(view, needs), judge_memory(view, needs), judge_backlog(view),
           judge_random(view)};
-}
-
-std::optional<std::uint64_t> parse_memory_max(const std::string& text) {
-  const std::optional<std::uint64_t> bytes = number_of(text);
-  // Version 1 says "no limit" by a number near the largest.
-  if (!bytes || *bytes > (std::uint64_t{1} << 60)) return std::nullopt;
-  return bytes;
 }
 
 Findings check_clock(const runtime::Deadline& /*deadline*/) {
@@ -179,14 +170,7 @@ Findings check_limits(const Config& config, const runtime::Deadline& /*deadline*
   LimitsView view;
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) == 0) view.files = files.rlim_max;
-  struct sysinfo memory{};
-  if (::sysinfo(&memory) == 0) view.memory_bytes = std::uint64_t{memory.totalram} * memory.mem_unit;
-  for (const char* file :
-       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
-    if (const auto limit = parse_memory_max(first_line(file))) {
-      view.memory_bytes = std::min(view.memory_bytes, *limit);
-    }
-  }
+  view.memory_bytes = runtime::machine_memory_bytes();
   view.backlog = number_of(first_line("/proc/sys/net/core/somaxconn")).value_or(0);
   char byte = 0;
   view.random = ::getrandom(&byte, 1, GRND_NONBLOCK) == 1;

@@ -39,9 +39,6 @@ struct Needs {
 Needs needs_of(const Config& config) noexcept;
 Findings judge_limits(const LimitsView& view, const Needs& needs);
 
-// "max", a number, or anything else: what a control group allows. None: it does not limit.
-std::optional<std::uint64_t> parse_memory_max(const std::string& text);
-
 Findings check_clock(const runtime::Deadline& deadline);
 Findings check_limits(const Config& config, const runtime::Deadline& deadline);
 

@@ -74,15 +74,11 @@ TEST(DoctorLimits, needs_grow_with_connections_caches_and_keys) {
   const Needs more = needs_of(config);
   EXPECT_EQ(more.files.total(), least.files.total() + 5'000);
   EXPECT_EQ(more.memory_bytes, least.memory_bytes + 64 * kMiB + 2'000'000 * 120);
+  config.memory_max = 32 * kMiB;
+  EXPECT_EQ(needs_of(config).memory_bytes, more.memory_bytes + 32 * kMiB);
+  config.memory_max = 0;
   config.throttle.store = StoreChoice::redis;
   EXPECT_EQ(needs_of(config).memory_bytes, least.memory_bytes + 64 * kMiB + 500'000 * 120);
-}
-
-TEST(DoctorLimits, reads_what_a_control_group_allows) {
-  EXPECT_EQ(parse_memory_max("536870912"), 536'870'912U);
-  EXPECT_EQ(parse_memory_max("max"), std::nullopt);
-  EXPECT_EQ(parse_memory_max(""), std::nullopt);
-  EXPECT_EQ(parse_memory_max("9223372036854771712"), std::nullopt);  // version 1: not limited
 }
 
 TEST(DoctorConfig, every_problem_is_a_finding_with_the_command_that_checks_it) {

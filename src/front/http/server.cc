@@ -34,8 +34,8 @@ Result<void> check(const HttpOptions& options) {
 class BeastServer final : public HttpServer {
  public:
   BeastServer(const HttpOptions& options, std::vector<Route> routes, const Clock& clock, Log& log,
-              runtime::Metrics& metrics, Guesses& guesses)
-      : state_(options, std::move(routes), clock, log, metrics, guesses, random_seed()) {
+              runtime::Metrics& metrics, Guesses& guesses, runtime::MemoryBudget& memory)
+      : state_(options, std::move(routes), clock, log, metrics, guesses, memory, random_seed()) {
     const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
     const std::size_t threads = options.threads == 0 ? cores : options.threads;
     for (std::size_t i = 0; i < threads; ++i) {
@@ -104,10 +104,11 @@ class BeastServer final : public HttpServer {
 Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpOptions& options,
                                                       std::vector<Route> routes, const Clock& clock,
                                                       Log& log, runtime::Metrics& metrics,
-                                                      Guesses& guesses) {
+                                                      Guesses& guesses,
+                                                      runtime::MemoryBudget& memory) {
   if (auto checked = check(options); !checked) return std::unexpected(std::move(checked.error()));
-  auto server =
-      std::make_unique<BeastServer>(options, std::move(routes), clock, log, metrics, guesses);
+  auto server = std::make_unique<BeastServer>(options, std::move(routes), clock, log, metrics,
+                                              guesses, memory);
   if (auto opened = server->open(options); !opened) {
     return std::unexpected(std::move(opened.error()));
   }

@@ -17,6 +17,7 @@
 #include "front/http/request_guard.h"
 #include "front/http/stream.h"
 #include "front/http/tokens.h"
+#include "runtime/memory_budget.h"
 #include "runtime/metrics.h"
 
 namespace penstock::front {
@@ -27,10 +28,6 @@ struct HttpLimits {
   std::size_t body_bytes = 1024 * 1024;
   std::size_t batch_body_bytes = 16 * 1024 * 1024;
   std::size_t item_body_bytes = (1024 + 64) * 1024;  // an item of dispatch: its context and more
-  // All connections together: bytes of unfinished requests and of answers not yet sent. Beyond it
-  // the request that asks for more gets 503, so that no number of senders can fill the memory. At
-  // least four times the largest body, whatever is set here.
-  std::size_t buffered_bytes = 256 * 1024 * 1024;
   Millis header_timeout = Seconds{10};  // from the first byte of a request to the end of its header
   Millis idle_timeout = Seconds{60};    // between requests, and for an answer nobody reads
   // A body may pause this long; it earns the time back at body_bytes_per_second, else 408.
@@ -65,13 +62,14 @@ struct HttpOptions {
 
 class HttpServer {
  public:
-  // Routes' patterns, log, clock, metrics and guesses must outlive the server; one server per
-  // metrics registry. `invalid` for options that cannot work, `unavailable` when the address cannot
-  // be had.
+  // Routes' patterns, log, clock, metrics, guesses and memory must outlive the server; one server
+  // per metrics registry. Unfinished requests, those under way and answers not yet sent draw on
+  // `memory`; the request that finds no room there gets 503. `invalid` for options that cannot
+  // work, `unavailable` when the address cannot be had.
   static Result<std::unique_ptr<HttpServer>> start(const HttpOptions& options,
                                                    std::vector<Route> routes, const Clock& clock,
                                                    Log& log, runtime::Metrics& metrics,
-                                                   Guesses& guesses);
+                                                   Guesses& guesses, runtime::MemoryBudget& memory);
   virtual ~HttpServer() = default;
 
   virtual std::uint16_t port() const noexcept = 0;

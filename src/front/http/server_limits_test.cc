@@ -273,8 +273,7 @@ TEST(HttpLimits, unfinished_requests_share_one_store_of_memory) {
   HttpLimits limits;
   limits.batch_body_bytes = 500'000;
   limits.item_body_bytes = 100'000;
-  limits.buffered_bytes = 0;  // so four times that
-  TestServer server(limits);
+  TestServer server(limits, test_routes(), {}, 4'000'000);
   const std::string head =
       "POST /batch HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
       "application/json\r\nContent-Length: 500000\r\n\r\n";

@@ -18,35 +18,6 @@ namespace {
 
 using testing::HasSubstr;
 
-// A handler that keeps its replies until the test answers them.
-class Held {
- public:
-  Handler handler() {
-    return [this](const Request& request, Reply&& reply) {
-      const std::lock_guard lock(mutex_);
-      held_.emplace_back(request.target, std::move(reply));
-      came_.notify_all();
-    };
-  }
-  // Waits until `count` are held.
-  void wait(std::size_t count) {
-    std::unique_lock lock(mutex_);
-    ASSERT_TRUE(
-        came_.wait_for(lock, std::chrono::seconds(20), [&] { return held_.size() >= count; }));
-  }
-  std::pair<std::string, Reply> take() {
-    const std::lock_guard lock(mutex_);
-    auto first = std::move(held_.front());
-    held_.pop_front();
-    return first;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable came_;
-  std::deque<std::pair<std::string, Reply>> held_;
-};
-
 std::vector<Route> with_held(Held& held) {
   auto routes = test_routes();
   routes.push_back({Method::get, "/held", Access::open, BodyLimit::none, held.handler()});

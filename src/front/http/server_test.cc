@@ -327,7 +327,9 @@ TEST(HttpServerStart, says_what_is_wrong) {
     Log log(clock, 2, LogLevel::off, LogFormat::text);
     runtime::Metrics metrics;
     Guesses guesses(log, metrics);
-    const auto started = HttpServer::start(options, test_routes(), clock, log, metrics, guesses);
+    runtime::MemoryBudget memory(std::size_t{1} << 20, metrics);
+    const auto started =
+        HttpServer::start(options, test_routes(), clock, log, metrics, guesses, memory);
     return started ? std::string("started") : started.error().what;
   };
   TestServer taken;

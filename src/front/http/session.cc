@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/check.h"
 #include "front/http/errors.h"
 #include "front/http/loop.h"
 
@@ -23,7 +22,8 @@ Session::Session(Loop& loop, AcceptedSocket&& socket)
       reader_(loop.state().head_limits),
       peer_address_(std::move(socket.peer_address)),
       refused_(socket.refuse),
-      deadline_(kNever) {
+      deadline_(kNever),
+      charge_(loop.state().memory) {
   // The protocol is only remembered; both families behave alike from here on.
   IoError error;
   socket_.assign(boost::asio::ip::tcp::v4(), socket.fd, error);
@@ -34,7 +34,7 @@ Session::Session(Loop& loop, AcceptedSocket&& socket)
   }
 }
 
-Session::~Session() { PENSTOCK_CHECK(charged_bytes_ == 0); }
+Session::~Session() = default;
 
 void Session::start() {
   if (!socket_.is_open()) return close();
@@ -125,15 +125,15 @@ void Session::rest() {
   if (closing_) {
     lingers_ = lingers_ || reader_.has_unread();
     reader_.abandon();
-    charge(0);
+    charge_.force(std::min(answer_bytes_, charge_.bytes()));
     if (flush()) end();
     return;
   }
   reader_.park();
-  charge(reader_.held_bytes());
-  if (reader_.place() != RequestReader::Place::between_requests && is_over_budget()) {
-    return refuse_and_close(503, "too many unfinished requests are held in memory");
+  if (reader_.place() == RequestReader::Place::in_body) {
+    work_bytes_ = kWorkFactor * reader_.body_bytes();
   }
+  if (!charge()) return refuse_and_close(503, kNoMemory);
   if (!flush()) return;
   enter_phase_of_reader();
   if (phase_ == Phase::idle && loop_.stopping()) return close();
@@ -143,7 +143,7 @@ void Session::rest() {
 // Lets the loop's other sessions go first; one client's pipeline must not hold up the rest.
 void Session::yield() {
   reader_.park();
-  charge(reader_.held_bytes());
+  if (!charge()) return refuse_and_close(503, kNoMemory);
   if (!flush()) return;
   phase_ = Phase::yielding;
   deadline_ = kNever;
@@ -198,7 +198,11 @@ bool Session::flush() {
     }
     unsent_ = std::exchange(loop_.out, {});
     sent_ = sent;
-    charge(reader_.held_bytes() + unsent_.capacity());
+    answer_bytes_ = 0;
+    if (!charge()) {  // the client learns no more than from any connection that is lost
+      close();
+      return false;
+    }
     phase_ = Phase::writing;
     deadline_ = loop_.now() + loop_.state().limits.idle_timeout;
     wait_for(outcome.status);
@@ -208,6 +212,10 @@ bool Session::flush() {
   constexpr std::size_t kKeptBytesMax = 256 * 1024;
   if (loop_.out.capacity() > kKeptBytesMax) std::string().swap(loop_.out);
   loop_.out.clear();
+  if (std::exchange(answer_bytes_, 0) > 0 && !charge()) {
+    close();
+    return false;
+  }
   return true;
 }
 
@@ -226,13 +234,13 @@ void Session::resume_writing() {
   }
   std::string().swap(unsent_);
   sent_ = 0;
-  charge(reader_.held_bytes());
-  if (closing_) return rest();
+  if (!charge()) return close();
   if (answering_) {
     phase_ = Phase::handling;
     deadline_ = kNever;
     return;
   }
+  if (closing_) return rest();
   serve();
 }
 
@@ -275,7 +283,7 @@ void Session::on_event(const StreamEvent& event) {
   // the rest grow for ever.
   unsent_.erase(0, std::exchange(sent_, 0));
   unsent_ += event.bytes;
-  charge(reader_.held_bytes() + unsent_.capacity());
+  if (!charge()) close();
 }
 
 // Closing with unread bytes makes the kernel reset the connection, and the client lose our answer.
@@ -320,22 +328,16 @@ void Session::close() {
   socket_.close(ignored);
   std::string().swap(unsent_);
   reader_.abandon();
-  charge(0);
+  // A client that hangs up ends nothing: what its request takes stays charged until the answer.
+  charge_.force(answering_ ? std::min(work_bytes_, charge_.bytes()) : 0);
   loop_.forget(*this, refused_);
 }
 
-// Small amounts are not worth an atomic shared by all threads.
-void Session::charge(std::size_t bytes) {
-  constexpr std::size_t kFreeBytes = 2 * 1024;
-  if (bytes <= kFreeBytes) bytes = 0;
-  if (bytes == charged_bytes_) return;
-  loop_.state().buffered_bytes.fetch_add(bytes - charged_bytes_, std::memory_order_relaxed);
-  charged_bytes_ = bytes;
-}
-
-bool Session::is_over_budget() const noexcept {
-  return charged_bytes_ > 0 && loop_.state().buffered_bytes.load(std::memory_order_relaxed) >
-                                   loop_.state().limits.buffered_bytes;
+// Brings the charge in line with what is held. False: there is no room for it.
+bool Session::charge() {
+  const std::size_t bytes =
+      std::max(reader_.held_bytes(), work_bytes_) + unsent_.capacity() + answer_bytes_;
+  return charge_.try_resize(bytes <= kFreeBytes ? 0 : bytes);
 }
 
 }  // namespace penstock::front

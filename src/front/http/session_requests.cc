@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <new>
 #include <utility>
 
 #include "base/check.h"
@@ -9,6 +10,7 @@
 #include "front/http/loop.h"
 #include "front/http/response_writer.h"
 #include "front/http/session.h"
+#include "wire/batch.h"
 
 namespace penstock::front {
 namespace {
@@ -131,7 +133,13 @@ const Route* Session::find_route() {
 }
 
 void Session::admit_body(const Route& route) {
-  const auto problem = reader_.accept(body_limit(loop_.state().limits, route.body));
+  const std::size_t limit = body_limit(loop_.state().limits, route.body);
+  // Charged as it comes, so that nobody can hold memory by announcing a body.
+  if (framing_.content_length <= limit) {
+    const std::size_t work = kWorkFactor * static_cast<std::size_t>(framing_.content_length);
+    if (work > kFreeBytes && !loop_.state().memory.has_room(work)) return refuse(503, kNoMemory);
+  }
+  const auto problem = reader_.accept(limit);
   if (problem) return refuse(problem->status, problem->message);
   // A client that waits for our nod gets it now that all but the body is known to be good.
   if (framing_.expects_continue && framing_.has_body() && !reader_.has_unread()) {
@@ -151,9 +159,23 @@ bool Session::handle() {
   request.request_id = request_id_;
   request.peer_address = peer_address_;
   if (route_->body == BodyLimit::none) request.body = {};
+  work_bytes_ = kWorkFactor * request.body.size();
+  if (route_->body == BodyLimit::batch) {
+    work_bytes_ += kEntryBytes * wire::entries_at_most(request.body);
+  }
+  if (!charge()) {
+    reader_.finish();
+    answer(no_memory());
+    return true;
+  }
   HandlerCall call(this);
+  bool starved = false;
   try {
     route_->handler(request, make_reply(loop_.inbox(), this));
+  } catch (const std::bad_alloc&) {
+    starved = true;
+    loop_.state().log.error("http.out_of_memory",
+                            {{"route", route_->pattern}, {"request_id", request_id_}});
   } catch (const std::exception& error) {
     // The Reply went down with the handler and has answered 500.
     loop_.state().log.error(
@@ -165,12 +187,17 @@ bool Session::handle() {
   }
   reader_.finish();
   if (call.answered) {
-    answer(std::move(call.answer));
+    answer(starved && !call.answer ? no_memory() : std::move(call.answer));
     return true;
   }
   answering_ = true;
   reader_.park();
-  charge(reader_.held_bytes());
+  if (!charge()) {
+    // What came behind it is dropped, and the connection ends with this answer.
+    reader_.abandon();
+    closing_ = true;
+    lingers_ = true;
+  }
   if (flush()) {
     phase_ = Phase::handling;
     deadline_ = Micros::max();
@@ -181,12 +208,13 @@ bool Session::handle() {
 void Session::on_answer(Answer&& given) {
   PENSTOCK_CHECK(answering_);
   answering_ = false;
-  if (phase_ == Phase::closed) return;
+  if (phase_ == Phase::closed) return charge_.force(0);
   answer(std::move(given));
   if (phase_ == Phase::writing) {
     // Earlier answers still wait for room; this one queues behind them.
     unsent_ += std::exchange(loop_.out, {});
-    charge(reader_.held_bytes() + unsent_.capacity());
+    answer_bytes_ = 0;
+    if (!charge()) close();
     return;
   }
   if (closing_) return rest();
@@ -197,6 +225,10 @@ void Session::answer(Answer&& given) {
   if (given) return respond(*given);
   respond(error_response(500, "the request was dropped without an answer", request_id_,
                          loop_.state().clock.now()));
+}
+
+Response Session::no_memory() {
+  return error_response(503, kNoMemory, request_id_, loop_.state().clock.now());
 }
 
 void Session::respond(const Response& response) {
@@ -217,6 +249,9 @@ void Session::respond(const Response& response) {
                    .head_only = method_ == Method::head});
   record(response.status);
   // That was the end of this request; what comes next may be no request at all.
+  answer_bytes_ =
+      std::max(answer_bytes_, std::min({work_bytes_, loop_.out.size(), charge_.bytes()}));
+  work_bytes_ = 0;
   framing_ = {};
   method_ = Method::other;
   route_ = nullptr;

@@ -11,8 +11,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <cstdlib>
+#include <deque>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -153,6 +157,35 @@ inline std::string post(std::string_view target, std::string_view body,
          std::to_string(body.size()) + "\r\n" + std::string(headers) + "\r\n" + std::string(body);
 }
 
+// A handler that keeps its replies until the test answers them.
+class Held {
+ public:
+  Handler handler() {
+    return [this](const Request& request, Reply&& reply) {
+      const std::lock_guard lock(mutex_);
+      held_.emplace_back(request.target, std::move(reply));
+      came_.notify_all();
+    };
+  }
+  // Waits until `count` are held.
+  void wait(std::size_t count) {
+    std::unique_lock lock(mutex_);
+    ASSERT_TRUE(
+        came_.wait_for(lock, std::chrono::seconds(20), [&] { return held_.size() >= count; }));
+  }
+  std::pair<std::string, Reply> take() {
+    const std::lock_guard lock(mutex_);
+    auto first = std::move(held_.front());
+    held_.pop_front();
+    return first;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable came_;
+  std::deque<std::pair<std::string, Reply>> held_;
+};
+
 // Routes every test can use: /live answers "up", /echo and /batch give the body back, /item/{id}
 // its parameter, /admin needs the admin token.
 inline std::vector<Route> test_routes() {
@@ -175,15 +208,18 @@ inline std::vector<Route> test_routes() {
 // A server with two threads whose log goes to a file that can be read back.
 class TestServer {
  public:
+  static constexpr std::size_t kMemory = std::size_t{256} << 20;
+
   explicit TestServer(const HttpLimits& limits = {}, std::vector<Route> routes = test_routes(),
-                      const HttpTokens& tokens = {}) {
+                      const HttpTokens& tokens = {}, std::size_t memory = kMemory)
+      : memory_(memory, metrics_) {
     HttpOptions options;
     options.threads = 2;
     options.limits = limits;
     options.tokens = tokens;
     start(options, std::move(routes));
   }
-  TestServer(const HttpOptions& options, std::vector<Route> routes) {
+  TestServer(const HttpOptions& options, std::vector<Route> routes) : memory_(kMemory, metrics_) {
     start(options, std::move(routes));
   }
   ~TestServer() {
@@ -198,6 +234,7 @@ class TestServer {
   void destroy() { server_.reset(); }
   TestClient connect() { return TestClient(server_->port()); }
 
+  runtime::MemoryBudget& memory() noexcept { return memory_; }
   std::string metrics_text() const { return metrics_.prometheus_text(); }
   // Whether the metrics come to have that text: for what the server does behind the client's back.
   bool waits_for_metric(std::string_view text) const {
@@ -212,7 +249,8 @@ class TestServer {
 
  private:
   void start(const HttpOptions& options, std::vector<Route> routes) {
-    auto started = HttpServer::start(options, std::move(routes), clock_, log_, metrics_, guesses_);
+    auto started =
+        HttpServer::start(options, std::move(routes), clock_, log_, metrics_, guesses_, memory_);
     if (!started) {
       ADD_FAILURE() << started.error().what;
       std::abort();
@@ -225,6 +263,7 @@ class TestServer {
   Log log_{clock_, log_fd_, LogLevel::debug, LogFormat::json};
   runtime::Metrics metrics_;
   Guesses guesses_{log_, metrics_};
+  runtime::MemoryBudget memory_;
   std::unique_ptr<HttpServer> server_;
 };
 

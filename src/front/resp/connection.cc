@@ -51,7 +51,11 @@ void release(std::string& buffer) noexcept {
 }  // namespace
 
 RespConnection::RespConnection(RespLoop& loop, int fd, std::uint64_t id)
-    : loop_(loop), fd_(fd), session_(loop.state(), id, peer_of(fd)), since_(loop.now()) {}
+    : loop_(loop),
+      fd_(fd),
+      session_(loop.state(), id, peer_of(fd)),
+      since_(loop.now()),
+      charge_(loop.state().memory) {}
 
 RespConnection::~RespConnection() {
   close();
@@ -247,14 +251,9 @@ void RespConnection::close() noexcept {
 void RespConnection::charge() {
   std::size_t bytes = held_.capacity() + unsent_.capacity() + session_.queued_bytes();
   if (bytes <= 2 * kKeptBytesMax) bytes = 0;
-  if (bytes == charged_bytes_) return;
-  std::atomic<std::size_t>& all = loop_.state().buffered_bytes;
-  all.fetch_add(bytes - charged_bytes_, std::memory_order_relaxed);
-  charged_bytes_ = bytes;
-  if (bytes > 0 && all.load(std::memory_order_relaxed) > loop_.state().limits.buffered_bytes) {
-    loop_.state().metrics.dropped.add();
-    close();
-  }
+  if (charge_.try_resize(bytes)) return;
+  loop_.state().metrics.dropped.add();
+  close();
 }
 
 }  // namespace penstock::front

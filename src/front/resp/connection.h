@@ -13,6 +13,7 @@
 
 #include "base/time.h"
 #include "front/resp/session.h"
+#include "runtime/memory_budget.h"
 
 namespace penstock::front {
 
@@ -81,7 +82,7 @@ class RespConnection {
   std::string held_;      // the start of a request, or what is not handled yet
   std::string unsent_;
   std::size_t sent_ = 0;  // of unsent_
-  std::size_t charged_bytes_ = 0;
+  runtime::Charge charge_;
   std::size_t drained_bytes_ = 0;
 };
 

@@ -88,8 +88,8 @@ std::size_t usual_threads() { return std::max(2U, std::thread::hardware_concurre
 class LoopServer final : public RespServer {
  public:
   LoopServer(const RespOptions& options, const ChosenIo& io, store::LimitStore& limits, Log& log,
-             runtime::Metrics& metrics, Guesses& guesses)
-      : state_(options, limits, log, metrics, guesses) {
+             runtime::Metrics& metrics, Guesses& guesses, runtime::MemoryBudget& memory)
+      : state_(options, limits, log, metrics, guesses, memory) {
     const std::size_t threads = options.threads == 0 ? usual_threads() : options.threads;
     for (std::size_t i = 0; i < threads; ++i) {
       if (io.is_ring) {
@@ -186,10 +186,11 @@ class LoopServer final : public RespServer {
 
 Result<std::unique_ptr<RespServer>> RespServer::start(const RespOptions& options,
                                                       store::LimitStore& limits, Log& log,
-                                                      runtime::Metrics& metrics, Guesses& guesses) {
+                                                      runtime::Metrics& metrics, Guesses& guesses,
+                                                      runtime::MemoryBudget& memory) {
   const Result<ChosenIo> io = choose_io(options);
   if (!io) return std::unexpected(io.error());
-  auto server = std::make_unique<LoopServer>(options, *io, limits, log, metrics, guesses);
+  auto server = std::make_unique<LoopServer>(options, *io, limits, log, metrics, guesses, memory);
   if (auto opened = server->open(options, *io); !opened) {
     return std::unexpected(std::move(opened.error()));
   }

@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "front/guesses.h"
+#include "runtime/memory_budget.h"
 #include "runtime/metrics.h"
 #include "store/limit_store.h"
 
@@ -22,11 +23,6 @@ namespace penstock::front {
 struct RespLimits {
   // Beyond them a connection is told so and closed.
   std::size_t connections = 10'000;
-  // All connections together: unfinished requests, transactions and replies not yet sent. Beyond it
-  // the connection that asks for more is closed, so that no number of clients can fill the memory.
-  // One connection holds at most about 330 KiB (with io_uring, 590): it is not read from while its
-  // replies wait. With MULTI it may hold 1 MiB more, and then its replies.
-  std::size_t buffered_bytes = 256 * 1024 * 1024;
   // A client that reads nothing of its replies, or does not read our last words.
   Millis write_timeout = Seconds{30};
   // Without a request; zero = as long as it likes, which is what pools of Redis clients expect.
@@ -55,12 +51,16 @@ struct RespOptions {
 
 class RespServer {
  public:
-  // Limits, log, metrics and guesses must outlive the server; one server per metrics registry.
-  // `invalid` for options that cannot work, `unavailable` when the address, or the io_uring asked
-  // for, cannot be had.
+  // Limits, log, metrics, guesses and memory must outlive the server; one server per metrics
+  // registry. `invalid` for options that cannot work, `unavailable` when the address, or the
+  // io_uring asked for, cannot be had. Unfinished requests, transactions and replies not yet sent
+  // draw on `memory`; the connection that finds no room there is closed. One connection holds at
+  // most about 330 KiB (with io_uring, 590): it is not read from while its replies wait. With MULTI
+  // it may hold 1 MiB more, and then its replies.
   static Result<std::unique_ptr<RespServer>> start(const RespOptions& options,
                                                    store::LimitStore& limits, Log& log,
-                                                   runtime::Metrics& metrics, Guesses& guesses);
+                                                   runtime::Metrics& metrics, Guesses& guesses,
+                                                   runtime::MemoryBudget& memory);
   virtual ~RespServer() = default;
 
   virtual std::uint16_t port() const noexcept = 0;

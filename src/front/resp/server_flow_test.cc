@@ -65,7 +65,7 @@ TEST_P(RespServerFlow, answers_ten_thousand_in_order) {
 
 TEST_P(RespServerFlow, stops_reading_from_who_does_not_read_and_goes_on_when_it_does) {
   // More than one connection may hold; a loop that read on would pass it.
-  const RespClient client(start({.buffered_bytes = 8 * 1024 * 1024}));
+  const RespClient client(start_with_memory(std::size_t{8} << 20));
   constexpr int kCalls = 24'000;  // 24 MB, more than the sockets hold
   const std::string all = calls(kCalls);
   const std::size_t sent = client.send_until_stuck(all, Millis{200});
@@ -77,7 +77,7 @@ TEST_P(RespServerFlow, stops_reading_from_who_does_not_read_and_goes_on_when_it_
 }
 
 TEST_P(RespServerFlow, hangs_up_when_the_memory_for_replies_is_used_up) {
-  const std::uint16_t port = start({.buffered_bytes = 20'000});
+  const std::uint16_t port = start_with_memory(20'000);
   const std::string all = calls(24'000);
   // What is left of a reply may be little, but not for all of them.
   std::vector<std::unique_ptr<RespClient>> greedy;
@@ -209,7 +209,7 @@ class RespIoChoice : public testing::Test {
       if (given) return {};
       return fail(ErrorKind::unavailable, "the kernel gives no io_uring (a test says so)");
     };
-    return RespServer::start(options, limits_, log_, metrics_, guesses_);
+    return RespServer::start(options, limits_, log_, metrics_, guesses_, memory_);
   }
   std::string log_text() const {
     std::string text(4'096, '\0');
@@ -223,6 +223,7 @@ class RespIoChoice : public testing::Test {
   Log log_{limits_.clock, log_fd_, LogLevel::info, LogFormat::text};
   runtime::Metrics metrics_;
   Guesses guesses_{log_, metrics_};
+  runtime::MemoryBudget memory_{std::size_t{256} << 20, metrics_};
 };
 
 TEST_F(RespIoChoice, does_not_start_without_the_ring_that_was_asked_for) {

@@ -72,7 +72,7 @@ TEST_P(RespServerTest, hangs_up_on_who_never_reads) {
 }
 
 TEST_P(RespServerTest, counts_what_transactions_hold) {
-  const std::uint16_t port = start({.buffered_bytes = 300'000});
+  const std::uint16_t port = start_with_memory(300'000);
   const std::string call = "ECHO " + std::string(50'000, 'x') + "\r\n";
   const std::string queued = "+QUEUED\r\n";
   const RespClient first(port);
@@ -117,7 +117,7 @@ TEST_P(RespServerTest, says_when_the_address_is_taken) {
   runtime::Metrics metrics;
   Guesses guesses(log_, metrics);
   const auto second = RespServer::start({.address = "127.0.0.1", .port = port, .password = {}},
-                                        limits_, log_, metrics, guesses);
+                                        limits_, log_, metrics, guesses, *memory_);
   ASSERT_FALSE(second);
   EXPECT_NE(second.error().what.find("in use"), std::string::npos);
 }

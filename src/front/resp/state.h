@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "front/guesses.h"
 #include "front/resp/server.h"
+#include "runtime/memory_budget.h"
 #include "runtime/metrics.h"
 #include "runtime/snapshot.h"
 #include "store/limit_store.h"
@@ -44,13 +45,14 @@ struct RespMetrics {
 
 struct RespState {
   RespState(const RespOptions& options, store::LimitStore& limit_store, Log& server_log,
-            runtime::Metrics& registry, Guesses& wrong_passwords)
+            runtime::Metrics& registry, Guesses& guessed, runtime::MemoryBudget& budget)
       : limits(options.limits),
         password(std::make_shared<const std::string>(options.password)),
         store(limit_store),
         log(server_log),
         metrics(registry),
-        guesses(wrong_passwords) {}
+        guesses(guessed),
+        memory(budget) {}
 
   const RespLimits limits;
   runtime::Snapshot<std::string> password;  // never logged
@@ -58,11 +60,11 @@ struct RespState {
   Log& log;
   RespMetrics metrics;
   Guesses& guesses;
+  runtime::MemoryBudget& memory;
 
-  std::atomic<bool> warned_http{false};        // that somebody speaks HTTP; once
-  std::atomic<std::uint64_t> next_id{1};       // of a connection
-  std::atomic<std::size_t> connections{0};     // open
-  std::atomic<std::size_t> buffered_bytes{0};  // unfinished requests, transactions, unsent replies
+  std::atomic<bool> warned_http{false};     // that somebody speaks HTTP; once
+  std::atomic<std::uint64_t> next_id{1};    // of a connection
+  std::atomic<std::size_t> connections{0};  // open
 };
 
 }  // namespace penstock::front

@@ -11,6 +11,7 @@
 
 #include <cerrno>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -105,8 +106,13 @@ class RespServerTest : public testing::TestWithParam<RespIo> {
     return options;
   }
   std::uint16_t start(RespLimits limits = {}) { return start(options(limits)); }
+  std::uint16_t start_with_memory(std::size_t bytes) {
+    memory_.emplace(bytes, metrics_);
+    return start();
+  }
   std::uint16_t start(const RespOptions& options) {
-    auto server = RespServer::start(options, limits_, log_, metrics_, guesses_);
+    if (!memory_) memory_.emplace(std::size_t{256} << 20, metrics_);
+    auto server = RespServer::start(options, limits_, log_, metrics_, guesses_, *memory_);
     EXPECT_TRUE(server) << server.error().what;
     server_ = std::move(*server);
     return server_->port();
@@ -124,6 +130,7 @@ class RespServerTest : public testing::TestWithParam<RespIo> {
   Log log_{limits_.clock, log_fd_, LogLevel::off, LogFormat::text};
   runtime::Metrics metrics_;
   Guesses guesses_{log_, metrics_};
+  std::optional<runtime::MemoryBudget> memory_;  // made by start() at the latest
   std::unique_ptr<RespServer> server_;
 };
 

@@ -24,9 +24,10 @@ class RespSessionTest : public testing::Test {
   void open(std::string password) {
     metrics_ = std::make_unique<runtime::Metrics>();
     guesses_ = std::make_unique<Guesses>(log_, *metrics_);
+    memory_ = std::make_unique<runtime::MemoryBudget>(std::size_t{256} << 20, *metrics_);
     RespOptions options;
     options.password = std::move(password);
-    state_ = std::make_unique<RespState>(options, limits_, log_, *metrics_, *guesses_);
+    state_ = std::make_unique<RespState>(options, limits_, log_, *metrics_, *guesses_, *memory_);
     batch_ = std::make_unique<ThrottleBatch>(*state_, replies_);
     session_ = std::make_unique<RespSession>(*state_, 7, wire::IpAddress{});
     held_.clear();
@@ -66,6 +67,7 @@ class RespSessionTest : public testing::Test {
   Log log_{limits_.clock, log_fd_, LogLevel::off, LogFormat::text};
   std::unique_ptr<runtime::Metrics> metrics_;
   std::unique_ptr<Guesses> guesses_;
+  std::unique_ptr<runtime::MemoryBudget> memory_;
   std::unique_ptr<RespState> state_;
   std::vector<RespReply> replies_;
   std::unique_ptr<ThrottleBatch> batch_;

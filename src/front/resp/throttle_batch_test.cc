@@ -66,7 +66,8 @@ class Round {
   Log log_{limits.clock, log_fd_, LogLevel::off, LogFormat::text};
   runtime::Metrics metrics_;
   Guesses guesses_{log_, metrics_};
-  RespState state_{RespOptions{}, limits, log_, metrics_, guesses_};
+  runtime::MemoryBudget memory_{std::size_t{256} << 20, metrics_};
+  RespState state_{RespOptions{}, limits, log_, metrics_, guesses_, memory_};
   std::vector<RespReply> replies_;
   ThrottleBatch batch_{state_, replies_};
   std::string out_;

@@ -138,7 +138,9 @@ void DispatchBoard::on_claim(Result<store::Claim>&& claim, std::size_t limit,
   }
   if (!lease_) return;  // lost meanwhile: the items are the next holder's
   for (store::ClaimedItem& item : claim->items) {
-    if (!known_.insert(item.id).second) continue;  // a stale claim that is still under way here
+    const std::size_t bytes = kItemBytes + item.context.size();
+    if (!known_.emplace(item.id, bytes).second) continue;  // a stale claim, still under way here
+    bytes_ += bytes;
     Instant at = now;
     if (!starts_by_itself(settings)) {
       at = std::max(now, item.scheduled - wall_offset_ +
@@ -195,7 +197,7 @@ void DispatchBoard::on_late(Sending&& sending, Instant now) {
   pace_.take_back(sending.taken);
   sink::Handover& item = sending.handover;
   if (!lease_) {  // it is another's by now
-    known_.erase(item.id);
+    forget(item.id);
     return;
   }
   held_.emplace(Key{now, order_++}, Held{{.id = std::move(item.id),
@@ -216,7 +218,7 @@ void DispatchBoard::on_settled(bool worked, std::vector<store::Settlement>&& ite
   --settling_;
   if (worked) {
     for (const store::Settlement& item : items) {
-      known_.erase(item.id);
+      forget(item.id);
       const bool comes_back = item.outcome == Outcome::failed || item.outcome == Outcome::give_back;
       if (comes_back) claim_at_ = std::min(claim_at_, item.not_before - wall_offset_);
     }
@@ -229,11 +231,18 @@ void DispatchBoard::on_settled(bool worked, std::vector<store::Settlement>&& ite
   std::move(items.begin(), items.end(), std::back_inserter(results_));
 }
 
+void DispatchBoard::forget(const ItemId& id) {
+  const auto found = known_.find(id);
+  if (found == known_.end()) return;
+  bytes_ -= found->second;
+  known_.erase(found);
+}
+
 void DispatchBoard::lose_lease() {
   lease_.reset();
-  for (const auto& [key, held] : held_) known_.erase(held.item.id);
+  for (const auto& [key, held] : held_) forget(held.item.id);
   held_.clear();
-  for (const store::Settlement& result : results_) known_.erase(result.id);
+  for (const store::Settlement& result : results_) forget(result.id);
   results_.clear();
 }
 
@@ -253,7 +262,7 @@ void DispatchBoard::return_held(std::string_view why, Instant now) {
 
 void DispatchBoard::add_result(store::Settlement&& settlement, Instant now) {
   if (!lease_) {  // it is another's by now
-    known_.erase(settlement.id);
+    forget(settlement.id);
     return;
   }
   if (results_.empty()) results_since_ = now;

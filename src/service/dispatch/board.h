@@ -12,7 +12,7 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -50,6 +50,8 @@ static_assert(kTurnMax < core::kPaceSpan - Seconds{1});
 inline constexpr Millis kHoldMax = Seconds{5};
 // After the store failed.
 inline constexpr Millis kStoreRetry{500};
+// An item takes this beside its context: ids, places in maps, a settlement.
+inline constexpr std::size_t kItemBytes = 512;
 
 // How long before their time items are claimed. Only a sink that can start work later by itself is
 // given them early; the others' wait here.
@@ -90,6 +92,8 @@ class DispatchBoard {
                  sink::SinkAnswer&& answer, const core::ItemTypeSettings& settings, Instant now);
   // It was not sent, since its turn had passed: it takes another one.
   void on_late(Sending&& sending, Instant now);
+  // There was no memory for the claim that was ordered; the next turn may order it again.
+  void on_no_memory() noexcept { claiming_ = false; }
   // There may be items due sooner than was known.
   void on_news() noexcept { claim_at_ = Instant{}; }
 
@@ -104,6 +108,8 @@ class DispatchBoard {
     return sending_ == 0 && settling_ == 0 && !claiming_ && !asking_ && results_.empty();
   }
   std::size_t held() const noexcept { return held_.size(); }
+  // What the items take that are held, under way or not settled yet.
+  std::size_t bytes() const noexcept { return bytes_; }
 
  private:
   struct Held {
@@ -114,6 +120,7 @@ class DispatchBoard {
   using Key = std::pair<Instant, std::uint64_t>;
 
   void lose_lease();
+  void forget(const ItemId& id);
   void pause_until(Instant until, Instant now);
   void return_held(std::string_view why, Instant now);
   void add_result(store::Settlement&& settlement, Instant now);
@@ -132,7 +139,9 @@ class DispatchBoard {
   core::Pace pace_{std::nullopt, Instant{}};
   std::map<Key, Held> held_;
   std::uint64_t order_ = 0;
-  std::unordered_set<ItemId> known_;  // held, under way or not settled: not to be taken twice
+  // Held, under way or not settled: not to be taken twice. With what it takes.
+  std::unordered_map<ItemId, std::size_t> known_;
+  std::size_t bytes_ = 0;  // of known_
   std::size_t sending_ = 0;
   Instant paused_until_{};
 

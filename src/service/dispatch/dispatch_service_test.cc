@@ -280,5 +280,27 @@ TEST_F(DispatchServiceTest, forgets_by_the_stores_own_time) {
   node.service->stop();
 }
 
+TEST_F(DispatchServiceTest, charges_what_it_holds_until_it_is_settled) {
+  TestDispatch node(stores);
+  settings.max_per_second = 20;
+  ASSERT_TRUE(node.put_type(kType, settings));
+  std::vector<core::ItemCall> large = calls("large", 6);
+  for (core::ItemCall& call : large) call.context = '"' + std::string(1'000'000, 'x') + '"';
+  node.enqueue(std::move(large));
+  EXPECT_TRUE(runtime::eventually([&] { return node.memory.used() > 2'000'000; }));
+  ASSERT_TRUE(wait_for(core::ItemState::dispatched, 6));
+  EXPECT_TRUE(runtime::eventually([&] { return node.memory.used() == 0; }));
+}
+
+TEST_F(DispatchServiceTest, items_go_on_though_others_hold_the_memory) {
+  TestDispatch node(stores);
+  const auto all = node.memory.try_take(node.memory.available());
+  ASSERT_TRUE(all);
+  ASSERT_TRUE(node.put_type(kType, settings));
+  node.enqueue(calls("poor", 5));
+  ASSERT_TRUE(wait_for(core::ItemState::dispatched, 5));
+  EXPECT_TRUE(runtime::eventually([&] { return node.memory.used() == all->bytes(); }));
+}
+
 }  // namespace
 }  // namespace penstock::service

@@ -15,6 +15,27 @@ constexpr Millis kStopWait = Seconds{10};
 constexpr Millis kLookMax = std::chrono::duration_cast<Millis>(store::kAnnounceWithin) / 2;
 constexpr Seconds kRateSpan{1};
 constexpr Seconds kNoSinkPause{5};
+// A context is held as it was claimed and once more in the message that goes out.
+constexpr std::size_t kContextFactor = 2;
+// Contexts of one claim: thousands of usual ones, some of the largest.
+constexpr std::size_t kClaimBytesMax = std::size_t{16} << 20;
+// With less room than this, what is under way goes first.
+constexpr std::size_t kClaimBytesMin = std::size_t{64} << 10;
+
+// Contexts that a type may claim which holds `own` bytes of the budget: at most an eighth of that
+// for all it holds, a quarter of what is left for one claim.
+std::size_t claim_bytes(const runtime::MemoryBudget& memory, std::size_t own) {
+  const std::size_t share = memory.max() / 8;
+  const std::size_t mine = share > own ? share - own : 0;
+  return std::min(kClaimBytesMax, std::min(mine, memory.available() / 4) / kContextFactor);
+}
+
+std::size_t bytes_of(const Result<store::Claim>& claim) {
+  std::size_t bytes = 0;
+  if (!claim) return bytes;
+  for (const store::ClaimedItem& item : claim->items) bytes += kItemBytes + item.context.size();
+  return bytes;
+}
 
 }  // namespace
 
@@ -23,6 +44,7 @@ Dispatcher::Dispatcher(const DispatcherParts& parts, ItemType type, std::uint64_
       type_(std::move(type)),
       metrics_(parts_.metrics, type_),
       board_(type_, seed),
+      charge_(parts_.memory),
       thread_([this] { run(); }) {}
 
 Dispatcher::~Dispatcher() {
@@ -57,7 +79,6 @@ void Dispatcher::run() {
   std::optional<Instant> stop_by;
   for (;;) {
     bool stopping = false;
-    events.clear();
     {
       const std::lock_guard lock(mutex_);
       events.swap(inbox_);
@@ -65,6 +86,8 @@ void Dispatcher::run() {
     }
     Instant now = steady_now();
     apply(events, now);
+    charge_.force(kContextFactor * board_.bytes());
+    events.clear();
     if (stopping && !stop_by) stop_by = now + kStopWait;
     const core::ItemTypeSettings& settings = this->settings();
     DispatchBoard::Orders orders = board_.turn(settings, now, stopping);
@@ -205,6 +228,10 @@ void Dispatcher::ask_lease(Instant now) {
 }
 
 void Dispatcher::claim(std::size_t limit, Instant now) {
+  // With nothing in hand a claim gives one item even without room: items go on, whoever holds the
+  // memory.
+  const std::size_t own = charge_.bytes();
+  if (own > 0 && claim_bytes(parts_.memory, own) < kClaimBytesMin) return board_.on_no_memory();
   const core::ItemTypeSettings& settings = this->settings();
   store::ClaimRequest request{.type = type_,
                               .token = board_.token(),
@@ -214,10 +241,15 @@ void Dispatcher::claim(std::size_t limit, Instant now) {
                               .retries_max = settings.max_dispatch_retries};
   submit(
       parts_.workers,
-      [this, request = std::move(request), now] {
-        post(ClaimAnswer{.claim = parts_.queue.claim(request, std::nullopt),
-                         .limit = request.limit,
-                         .asked = now});
+      [this, request = std::move(request), now, own]() mutable {
+        // Asked here: a claim that waits for a worker finds what others took meanwhile.
+        request.bytes = claim_bytes(parts_.memory, own);
+        ClaimAnswer answer{.claim = parts_.queue.claim(request, std::nullopt),
+                           .limit = request.limit,
+                           .asked = now,
+                           .charge = runtime::Charge(parts_.memory)};
+        answer.charge.force(kContextFactor * bytes_of(answer.claim));
+        post(std::move(answer));
       },
       ClaimAnswer{.claim = fail(ErrorKind::overloaded, "too many claims wait"),
                   .limit = limit,

@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "runtime/memory_budget.h"
 #include "runtime/metrics.h"
 #include "runtime/task_queue.h"
 #include "service/dispatch/board.h"
@@ -46,8 +47,9 @@ struct DispatcherParts {
   const Clock& steady;  // never set, never stands still
   Log& log;
   runtime::Metrics& metrics;
-  runtime::TaskQueue& workers;   // claims and settles
-  runtime::TaskQueue& renewals;  // leases: apart, so that no slow claim costs one
+  runtime::TaskQueue& workers;    // claims and settles
+  runtime::TaskQueue& renewals;   // leases: apart, so that no slow claim costs one
+  runtime::MemoryBudget& memory;  // of what is claimed, until it is settled
 };
 
 class Dispatcher {
@@ -81,6 +83,7 @@ class Dispatcher {
     Result<store::Claim> claim;
     std::size_t limit = 0;
     Instant asked{};
+    runtime::Charge charge = {};  // until the board counts the items
   };
   struct SettleAnswer {
     bool worked = false;
@@ -140,6 +143,7 @@ class Dispatcher {
   std::uint64_t rate_count_ = 0;
   std::size_t tasks_ = 0;      // calls of the store whose answers have not been applied
   bool store_failed_ = false;  // logged once per outage
+  runtime::Charge charge_;     // for all that the board counts
 
   std::mutex mutex_;
   std::condition_variable wake_;

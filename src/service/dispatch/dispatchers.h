@@ -17,6 +17,7 @@
 #include "base/result.h"
 #include "base/rng.h"
 #include "base/time.h"
+#include "runtime/memory_budget.h"
 #include "runtime/metrics.h"
 #include "runtime/task_queue.h"
 #include "runtime/ticker.h"
@@ -51,6 +52,7 @@ struct DispatchPorts {
   std::function<Result<void>(const core::SinkSettings&)> check_sink = {};
   const Clock& wall;
   const Clock& steady;
+  runtime::MemoryBudget& memory;
   store::RetentionClock* retention_clock = nullptr;  // null = by `wall` alone
 };
 

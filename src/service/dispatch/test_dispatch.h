@@ -104,6 +104,7 @@ struct TestDispatch {
          },
          .wall = shared.wall,
          .steady = steady,
+         .memory = memory,
          .retention_clock = retention_clock},
         log, metrics);
     service = std::move(*started);
@@ -131,6 +132,7 @@ struct TestDispatch {
   runtime::SteadyWallClock steady;
   Log log{clock, STDERR_FILENO, LogLevel::off, LogFormat::text};
   runtime::Metrics metrics;
+  runtime::MemoryBudget memory{std::size_t{64} << 20, metrics};
   std::unique_ptr<DispatchService> service;
 };
 

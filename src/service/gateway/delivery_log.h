@@ -44,7 +44,7 @@ class DeliveryLog final : public sink::ReceiptBook {
 
  private:
   using Note = std::variant<sink::TakenMessage, sink::ProviderReceipt>;
-  enum class Fate : std::uint8_t { kept, lost };
+  enum class Fate : std::uint8_t { lost, kept };
 
   void note(Note&& note, Kept&& kept);
   std::vector<Fate> execute(std::span<Note> notes);

@@ -40,12 +40,16 @@ class QueueModel final : public QueueStore, public LeaseStore {
     }
     std::ranges::sort(candidates, {},
                       [](const Item* i) { return std::pair(i->view.due, i->view.id); });
+    std::size_t bytes = 0;
     for (Item* item : candidates) {
-      if (item->view.due > moment + request.early || claim.items.size() == request.limit) {
+      const bool heavy = !claim.items.empty() && bytes >= request.bytes;
+      if (item->view.due > moment + request.early || claim.items.size() == request.limit || heavy) {
         claim.next_due = item->view.due;
         break;
       }
+      const std::size_t before = claim.items.size();
       take(*item, request, moment, claim);
+      if (claim.items.size() > before) bytes += claim.items.back().context.size();
     }
     if (claim.items.size() == request.limit) claim.next_due.reset();
     return claim;

@@ -51,6 +51,33 @@ TEST_P(QueueSuite, claims_what_is_due_in_the_order_of_time_and_id) {
   EXPECT_TRUE(claim(1, 10).items.empty());
 }
 
+TEST_P(QueueSuite, claims_no_more_bytes_than_told_and_always_one_item) {
+  const std::string context = R"({"a":")" + std::string(992, 'x') + R"("})";  // 1,000 bytes
+  for (const char* id : {"a", "b", "c", "d", "e"}) put(new_item("T", id, kNoon, context));
+  const auto claim_bytes = [&](std::size_t limit, std::size_t bytes) {
+    return queue().claim(
+        {.type = item_type("T"), .token = 1, .limit = limit, .bytes = bytes, .stale = Seconds{60}},
+        kNoon);
+  };
+  const Result<Claim> two = claim_bytes(10, 1'001);
+  ASSERT_TRUE(two);
+  EXPECT_EQ(ids(*two), (std::vector<std::string>{"a", "b"}));
+  ASSERT_TRUE(two->next_due) << "there is more";
+  EXPECT_LE(*two->next_due, kNoon);
+  const Result<Claim> one = claim_bytes(10, 0);
+  ASSERT_TRUE(one);
+  EXPECT_EQ(ids(*one), (std::vector<std::string>{"c"}));
+  EXPECT_TRUE(one->next_due);
+  const Result<Claim> limited = claim_bytes(1, 100'000);
+  ASSERT_TRUE(limited);
+  EXPECT_EQ(ids(*limited), (std::vector<std::string>{"d"}));
+  EXPECT_FALSE(limited->next_due);
+  const Result<Claim> rest = claim_bytes(10, 100'000);
+  ASSERT_TRUE(rest);
+  EXPECT_EQ(ids(*rest), (std::vector<std::string>{"e"}));
+  EXPECT_FALSE(rest->next_due);
+}
+
 TEST_P(QueueSuite, claims_early_when_told_to) {
   put(new_item("T", "a", kNoon + Seconds{60}));
   EXPECT_TRUE(claim(1, 10).items.empty());

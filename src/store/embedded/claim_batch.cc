@@ -35,7 +35,6 @@ Result<Claim> ClaimBatch::run() {
   }
   gather_given_up();
   if (Result<void> walked = walk(); !walked) return std::unexpected(std::move(walked.error()));
-  if (Result<void> read = read_contexts(); !read) return std::unexpected(std::move(read.error()));
   if (Result<void> written = commit(); !written) {
     return std::unexpected(std::move(written.error()));
   }
@@ -66,7 +65,8 @@ Result<void> ClaimBatch::walk() {
     if (!again && !*ready) return {};
     const Instant due = again ? given_up_.back()->second.due : (*ready)->at;
     if (claim_.items.size() == request_.limit) return {};
-    if (due > now_ + request_.early || seen_ == request_.limit + kDeadMax) {
+    const bool heavy = !claim_.items.empty() && bytes_ >= request_.bytes;
+    if (due > now_ + request_.early || heavy || seen_ == request_.limit + kDeadMax) {
       claim_.next_due = due;
       return {};
     }
@@ -74,13 +74,16 @@ Result<void> ClaimBatch::walk() {
     if (again) {
       const auto& [id, record] = *given_up_.back();
       step_.leave_claim(request_.type, record);
-      take({.id = id, .record = record}, /*again=*/true);
+      Result<void> taken = take({.id = id, .record = record}, /*again=*/true);
+      if (!taken) return taken;
       given_up_.pop_back();
       continue;
     }
     Result<ItemRecord> record = decode_item(due_.value());
     if (!record) return std::unexpected(view_.in_folder(std::move(record.error())));
-    take({.id = std::move((*ready)->id), .record = std::move(*record)}, /*again=*/false);
+    Result<void> taken =
+        take({.id = std::move((*ready)->id), .record = std::move(*record)}, /*again=*/false);
+    if (!taken) return taken;
     last_due_key_ = due_.key();
     due_.next();
   }
@@ -96,7 +99,7 @@ Result<std::optional<TimedKey>> ClaimBatch::first_due() {
   return std::move(*key);
 }
 
-void ClaimBatch::take(QueueIndex::Held item, bool again) {
+Result<void> ClaimBatch::take(QueueIndex::Held item, bool again) {
   ItemRecord& record = item.record;
   if (record.retry_count >= request_.retries_max) {
     step_.move(request_.type, item.id, record,
@@ -106,43 +109,44 @@ void ClaimBatch::take(QueueIndex::Held item, bool again) {
                 .batch_id = claim_.batch_id,
                 .detail = "no retries left"});
     if (again) dead_.push_back(std::move(item.id));
-    return;
+    return {};
   }
+  Result<std::string> context = read_context(item);
+  if (!context) return std::unexpected(std::move(context.error()));
+  bytes_ += context->size();
   step_.claim(request_.type, item.id, record, number_, request_.token, now_);
   claim_.items.push_back({.id = item.id,
                           .scheduled = record.scheduled,
                           .retry_count = record.retry_count,
                           .attempts = record.attempts,
-                          .context = {}});
+                          .context = std::move(*context)});
   taken_.push_back(std::move(item));
+  return {};
 }
 
-// Contexts lie in the order of their time, as the items came: going on from one to the next costs a
-// third of looking each up. What was due later than it was scheduled lies elsewhere.
-Result<void> ClaimBatch::read_contexts() {
+// Contexts lie in the order of their time, as the items come: going on from one to the next costs a
+// third of looking each up. What is due later than it was scheduled lies before, and is looked up.
+Result<std::string> ClaimBatch::read_context(const QueueIndex::Held& item) {
   constexpr int kStepsMax = 4;  // about the price of a look-up
-  if (taken_.empty()) return {};
-  std::vector<std::pair<std::string, std::size_t>> wanted(taken_.size());
-  for (std::size_t i = 0; i < taken_.size(); ++i) {
-    timed_key(request_.type, taken_[i].record.scheduled, taken_[i].id.str(), wanted[i].first);
-    wanted[i].second = i;
+  std::string key;
+  timed_key(request_.type, item.record.scheduled, item.id.str(), key);
+  const std::string end = behind(queue_prefix(request_.type));
+  if (!contexts_) contexts_.emplace(view_, Family::queue_context, key, end);
+  std::optional<Cursor> apart;
+  if (!contexts_->valid() || contexts_->key() > key) {
+    apart.emplace(view_, Family::queue_context, key, end);
   }
-  std::ranges::sort(wanted);
-  Cursor rows(view_, Family::queue_context, wanted.front().first,
-              behind(queue_prefix(request_.type)));
-  for (const auto& [key, item] : wanted) {
-    for (int i = 0; i < kStepsMax && rows.valid() && rows.key() < key; ++i) rows.next();
-    if (rows.valid() && rows.key() < key) rows.seek(key);
-    if (!rows.valid()) {
-      if (Result<void> status = rows.status(); !status) return status;
-    }
-    if (!rows.valid() || rows.key() != key) {
-      return std::unexpected(
-          view_.in_folder({.kind = ErrorKind::corrupt, .what = "an item has lost its context"}));
-    }
-    claim_.items[item].context = rows.value();
+  Cursor& rows = apart ? *apart : *contexts_;
+  for (int i = 0; i < kStepsMax && rows.valid() && rows.key() < key; ++i) rows.next();
+  if (rows.valid() && rows.key() < key) rows.seek(key);
+  if (!rows.valid()) {
+    if (Result<void> status = rows.status(); !status) return std::unexpected(status.error());
   }
-  return {};
+  if (!rows.valid() || rows.key() != key) {
+    return std::unexpected(
+        view_.in_folder({.kind = ErrorKind::corrupt, .what = "an item has lost its context"}));
+  }
+  return std::string(rows.value());
 }
 
 Result<void> ClaimBatch::commit() {

@@ -31,8 +31,8 @@ class ClaimBatch {
   void gather_given_up();
   Result<void> walk();
   Result<std::optional<TimedKey>> first_due();
-  void take(QueueIndex::Held item, bool again);
-  Result<void> read_contexts();
+  Result<void> take(QueueIndex::Held item, bool again);
+  Result<std::string> read_context(const QueueIndex::Held& item);
   Result<void> commit();
 
   Writer& writer_;
@@ -48,6 +48,8 @@ class ClaimBatch {
   std::vector<QueueIndex::Held> taken_;
   std::vector<ItemId> dead_;  // of given_up_
   std::size_t seen_ = 0;
+  std::size_t bytes_ = 0;           // of contexts
+  std::optional<Cursor> contexts_;  // at the last one that was read in the order of time
   Claim claim_;
 };
 

@@ -25,11 +25,17 @@ enum ClaimColumn : int {
   kOldestClaim,
   kMoment,
   kPassed,
+  kAsked,
 };
 
 std::int32_t int4_of(std::size_t number) {
   constexpr auto kMost = static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max());
   return static_cast<std::int32_t>(std::min(number, kMost));
+}
+
+std::int64_t int8_of_bytes(std::size_t bytes) {
+  constexpr auto kMost = static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max());
+  return static_cast<std::int64_t>(std::min(bytes, kMost));
 }
 
 std::int64_t int8_of_token(FencingToken token) { return static_cast<std::int64_t>(token); }
@@ -56,7 +62,11 @@ ReadClaim read_claim(const ClaimRequest& request, const Rows& rows) {
   if (const auto batch = rows.maybe_int8(last, kClaimBatchNumber))
     read.claim.batch_id = batch_name(*batch);
   if (const auto next = rows.maybe_int8(last, kNextDue)) read.claim.next_due = from_epoch_us(*next);
-  const bool full = read.claim.items.size() >= request.limit;
+  const auto asked = static_cast<std::size_t>(rows.int4(last, kAsked));
+  const bool full = read.claim.items.size() >= asked;
+  if (full && asked < request.limit && !read.due_us.empty()) {
+    read.claim.next_due = from_epoch_us(read.due_us.back());  // more are as due as this one
+  }
   read.report = {
       .passed = rows.boolean(last, kPassed) && request.limit > 0,
       .place = {.due_us = rows.int8(last, kMoment) + Micros{request.early}.count() + 1, .id = {}},
@@ -128,7 +138,8 @@ Result<Claim> Queue::claim(const ClaimRequest& request, std::optional<Instant> n
       .int4(request.retries_max)
       .int8(epoch_us(now))
       .int8(from ? std::optional(from->due_us) : std::nullopt)
-      .text(from ? from->id : std::string());
+      .text(from ? from->id : std::string())
+      .int8(int8_of_bytes(request.bytes));
   const auto rows = run_call(pool_, {.sql = statement("claim_items"), .params = std::move(params)},
                              runtime::Deadline(deadline_));
   if (!rows || rows->size() == 0) {

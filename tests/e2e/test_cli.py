@@ -308,7 +308,7 @@ def test_slots_are_exported_as_csv_to_a_file(penstock, stopped, tmp_path):
     assert penstock("export", "slots", "--data-dir", data_dir, "--format", "csv", "--output", path).returncode == 0
     rows = list(csv.DictReader(io.StringIO(path.read_text())))
     assert [row["eventId"] for row in rows] == ['a,"b"', "order-1", "order-2"]
-    assert rows[1] == {name: str(value) for name, value in slots["order-1"].items()}
+    assert rows[1] == {name: str(value) for name, value in slots["order-1"].items()} | {"owner": ""}
 
 
 @pytest.mark.parametrize("prefix,expected", [("order-", ["order-1", "order-2"]), ("order-2", ["order-2"]),
@@ -373,7 +373,7 @@ def test_old_slots_are_pruned_into_a_file(penstock, stopped, start_daemon, tmp_p
 
 
 def test_a_daemon_prunes_by_itself(start_daemon, tmp_path):
-    daemon = start_daemon(env={"PENSTOCK_SLOTS_RETENTION_KEEP": "P1D", "PENSTOCK_SLOTS_RETENTION_INTERVAL": "PT0.1S",
+    daemon = start_daemon(env={"PENSTOCK_SLOTS_RETENTION_KEEP": "PT1S", "PENSTOCK_SLOTS_RETENTION_INTERVAL": "PT0.1S",
                                "PENSTOCK_SLOTS_RETENTION_ARCHIVE_DIR": str(tmp_path)})
     daemon.put_config()
     daemon.post("/api/v1/slots", {"eventId": "old", "requestedTime": "2020-01-01T00:00:00Z"})

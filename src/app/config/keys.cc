@@ -256,7 +256,7 @@ const std::array kOwnKeys{
         "Requests that the store places in one atomic step. At most `slots.queue-max`.", "",
         [](Config& c, const Value& v) { c.slots.batch_max = size(v); }},
     // Below a minute an event that is asked for again may have lost its slot already.
-    Key{"slots.retention.keep", duration(std::chrono::minutes{1}, std::chrono::days{36'600}), "",
+    Key{"slots.retention.keep", duration(Seconds{1}, std::chrono::days{36'600}), "",
         "Slots are taken out of the store this long after the end of their window; not set = never. An "
         "event that was taken out may be assigned anew.", "",
         [](Config& c, const Value& v) { c.slots.keep = millis(v); }},

@@ -2,6 +2,7 @@
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 import pytest
 from conftest import ROOT
@@ -11,20 +12,18 @@ import testserver
 
 
 @pytest.fixture(scope="module")
-def certificate(tmp_path_factory):
-    """A self-signed certificate for localhost that the server's account may read."""
-    folder = tmp_path_factory.mktemp("tls")
-    folder.chmod(0o755)
-    for parent in folder.parents:
-        if parent == pathlib.Path("/tmp"):
-            break
-        parent.chmod(0o755)
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
-                    "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
-                    "-keyout", folder / "key.pem", "-out", folder / "cert.pem"],
-                   check=True, capture_output=True)
-    (folder / "key.pem").chmod(0o644)
-    return folder
+def certificate():
+    """A self-signed certificate for localhost that the server's account may read. Not in pytest's folder: each pytest that
+    starts closes that to other accounts again."""
+    with tempfile.TemporaryDirectory(prefix="penstock-tls-") as name:
+        folder = pathlib.Path(name)
+        folder.chmod(0o755)
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
+                        "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
+                        "-keyout", folder / "key.pem", "-out", folder / "cert.pem"],
+                       check=True, capture_output=True)
+        (folder / "key.pem").chmod(0o644)
+        yield folder
 
 
 @pytest.fixture(scope="module")

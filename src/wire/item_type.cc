@@ -106,14 +106,19 @@ bool same_place(const core::SinkSettings& a, const core::SinkSettings& b) {
          a.options == b.options;
 }
 
-// Secrets are meant for the place that they were given for: a call that names another place and
-// does not bring them again leaves none, or whoever may change a URL could have them sent to
-// himself.
+// Secrets are meant for the place they were given for. A call that names another place and does not
+// bring them leaves none: otherwise whoever may change a URL could have them sent to himself.
 void drop_stale_secrets(JsonValue value, const core::SinkSettings& before,
                         core::SinkSettings& sink) {
-  if (value.type() != JsonType::object || same_place(before, sink)) return;
-  if (!value.find("secrets")) sink.secrets.clear();
-  if (!value.find("password")) sink.smpp.password.clear();
+  if (value.type() != JsonType::object) return;
+  const bool moved = !same_place(before, sink);
+  const auto drop = [&](std::string_view name, auto& secret) {
+    const JsonValue sent = value.find(name);
+    // Null takes a secret away, wherever the sink points.
+    if (sent ? sent.is_null() : moved) secret.clear();
+  };
+  drop("secrets", sink.secrets);
+  drop("password", sink.smpp.password);
 }
 
 Result<core::SinkSettings> decode_sink(JsonValue value, const core::SinkSettings& base) {

@@ -99,7 +99,9 @@ TEST(ItemTypeJson, shows_a_provider_of_messages_without_its_password) {
 TEST(ItemTypeJson, drops_secrets_when_the_sink_points_elsewhere) {
   const auto smpp = decode_settings(
       R"({"sink":{"type":"smpp","host":"smsc","systemId":"me","password":"s3cret"}})");
-  for (const char* elsewhere : {R"({"sink":{"host":"evil"}})", R"({"sink":{"port":3000}})"}) {
+  for (const char* elsewhere :
+       {R"({"sink":{"host":"evil"}})", R"({"sink":{"port":3000}})",
+        R"({"sink":{"host":"evil","password":null}})", R"({"sink":{"password":null}})"}) {
     EXPECT_EQ(decode_settings(elsewhere, *smpp)->sink.smpp.password, "") << elsewhere;
   }
   EXPECT_EQ(
@@ -110,7 +112,11 @@ TEST(ItemTypeJson, drops_secrets_when_the_sink_points_elsewhere) {
       << "the same place again";
   const ItemTypeSettings http = *decode_settings(kFull);
   ASSERT_FALSE(http.sink.secrets.empty());
-  EXPECT_TRUE(decode_settings(R"({"sink":{"url":"http://evil/"}})", http)->sink.secrets.empty());
+  for (const char* elsewhere :
+       {R"({"sink":{"url":"http://evil/"}})", R"({"sink":{"url":"http://evil/","secrets":null}})",
+        R"({"sink":{"secrets":null}})"}) {
+    EXPECT_TRUE(decode_settings(elsewhere, http)->sink.secrets.empty()) << elsewhere;
+  }
   EXPECT_EQ(decode_settings(R"({"sink":{"timeoutMs":500}})", http)->sink.secrets,
             http.sink.secrets);
   const auto extension =

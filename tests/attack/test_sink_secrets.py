@@ -26,3 +26,5 @@ def test_secrets_do_not_follow_a_sink_to_another_place(node, downstream):
     assert kept and "webhook-signature" not in json.dumps(kept).lower()
     patch_type(node, sink={"url": "http://127.0.0.1:1/other", "secrets": [SECRET]})
     assert secrets_of(node) == 1, "they were sent again"
+    patch_type(node, sink={"url": downstream.url, "secrets": None})
+    assert secrets_of(node) == 0, "null brings none"

@@ -164,19 +164,20 @@ def test_items_wait_for_a_namespace_that_is_missing(start_daemon, temporal):
 
 
 def test_items_wait_for_a_busy_server(start_daemon):
-    """The real limiter of the frontend, set very low."""
+    """The real limiter of the frontend, set so low that a busy machine cannot stay below it either."""
     try:
-        server = testserver.Temporal(settings={"frontend.namespaceRPS": 20, "frontend.namespaceBurstRatio": 1})
+        server = testserver.Temporal(settings={"frontend.namespaceRPS": 5, "frontend.namespaceBurstRatio": 1})
         server.start()
     except testserver.Unavailable as missing:
         pytest.skip(str(missing))
     with server:
         node = start_daemon(env=environment(server))
         put_type(node)
-        enqueue(node, *[f"p-{i}" for i in range(100)])
-        wait_for_trouble(node, "RESOURCE_EXHAUSTED")
-        wait_for_counts(node, DISPATCHED=100, seconds=OUTAGE_SECONDS)
-        assert all(item(node, f"p-{i}")["retryCount"] == 0 for i in range(100))
+        enqueue(node, *[f"p-{i}" for i in range(50)])
+        wait_for_counts(node, DISPATCHED=50, seconds=OUTAGE_SECONDS)
+        # What /health/ready says meanwhile may be gone before somebody looks; the count stays.
+        assert node.metric('dispatch_slow_downs_total{item_type="ORDER"}') > 0
+        assert all(item(node, f"p-{i}")["retryCount"] == 0 for i in range(50))
 
 
 def test_says_that_the_address_is_missing(start_daemon):

@@ -242,11 +242,13 @@ TEST_F(SealTest, a_crash_while_the_first_seal_is_made_is_no_loss) {
 TEST_F(SealTest, a_folder_of_a_version_that_did_not_seal_is_taken) {
   auto store = opened();
   fill(*store, 5);
-  const auto view = store->engine->view();
-  ASSERT_TRUE(view->db()
-                  .Delete(rocksdb::WriteOptions(), view->family(Family::meta),
-                          rocksdb::Slice(kEpochKey.data(), kEpochKey.size()))
-                  .ok());
+  {
+    const auto view = store->engine->view();
+    ASSERT_TRUE(view->db()
+                    .Delete(rocksdb::WriteOptions(), view->family(Family::meta),
+                            rocksdb::Slice(kEpochKey.data(), kEpochKey.size()))
+                    .ok());
+  }
   crash(std::move(store));
   fs::remove(dir_ / kSealName);
   EXPECT_EQ(rows(*opened()), 5U);

@@ -52,3 +52,20 @@ inline std::unexpected<Error> invalid_field(std::string_view field, std::string_
 }
 
 }  // namespace penstock
+
+// The value of a Result; its error leaves the calling function, which returns a Result itself:
+//   const Limits limits = PENSTOCK_TRY(read_limits(file));
+//   PENSTOCK_TRY(check(limits));
+// Let it stand alone, as the whole initializer or the whole statement. GCC and Clang accept a
+// return inside an expression; the standard has no such form.
+// NOLINTBEGIN(cppcoreguidelines-macro-usage,bugprone-macro-parentheses)
+#define PENSTOCK_TRY(...) PENSTOCK_TRY_AS(PENSTOCK_TRY_NAME(__COUNTER__), __VA_ARGS__)
+#define PENSTOCK_TRY_NAME(number) PENSTOCK_TRY_PASTE(number)
+#define PENSTOCK_TRY_PASTE(number) penstock_result_##number
+#define PENSTOCK_TRY_AS(result, ...)                                \
+  __extension__({                                                   \
+    auto&& result = (__VA_ARGS__);                                  \
+    if (!result) return std::unexpected(std::move(result).error()); \
+    *std::move(result);                                             \
+  })
+// NOLINTEND(cppcoreguidelines-macro-usage,bugprone-macro-parentheses)

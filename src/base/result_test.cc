@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <set>
 #include <string_view>
 
@@ -44,6 +45,38 @@ TEST(Result, carries_a_value_or_the_reason) {
   EXPECT_EQ(odd.error().what, "odd");
   EXPECT_EQ(odd.error().field, "");
   EXPECT_EQ(odd.error().retry_after, Millis::zero());
+}
+
+Result<std::unique_ptr<int>> positive(int number) {
+  if (number <= 0) return invalid_field("number", "must be positive");
+  return std::make_unique<int>(number);
+}
+
+Result<void> odd(int number) {
+  if (number % 2 == 0) return fail(ErrorKind::conflict, "even");
+  return {};
+}
+
+Result<int> sum(int a, int b, int& calls) {
+  const std::unique_ptr<int> first = PENSTOCK_TRY(positive(a));
+  ++calls;
+  PENSTOCK_TRY(odd(b));
+  ++calls;
+  return *first + b;
+}
+
+TEST(Try, gives_the_value_and_goes_on) {
+  int calls = 0;
+  EXPECT_EQ(sum(1, 3, calls), 4);
+  EXPECT_EQ(calls, 2);
+}
+
+TEST(Try, returns_the_first_error_at_once) {
+  int calls = 0;
+  EXPECT_EQ(sum(0, 3, calls).error().field, "number");
+  EXPECT_EQ(calls, 0);
+  EXPECT_EQ(sum(1, 2, calls).error().what, "even");
+  EXPECT_EQ(calls, 1);
 }
 
 TEST(Result, names_the_field_at_fault_in_both_places) {

@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # room -> (rooms it may include, third-party prefixes it may include)
 ARROWS = {
-    "base": ([], ["fmt/"]),
+    "base": ([], ["fmt/", "boost/pfr/"]),
     "core": (["base"], []),
     "runtime": (["base"], ["fmt/"]),
     "wire": (["base", "core"], ["fmt/"]),

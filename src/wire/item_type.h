@@ -3,6 +3,7 @@
 
 #include "base/result.h"
 #include "core/dispatch/item_type.h"
+#include "wire/described.h"
 #include "wire/json.h"
 
 namespace penstock::wire {
@@ -12,8 +13,6 @@ namespace penstock::wire {
 // absent, but for maxPerSecond and burst, which it takes away.
 Result<core::ItemTypeSettings> decode_item_type(JsonValue value,
                                                 const core::ItemTypeSettings& base);
-
-enum class Secrets { shown, counted };
 
 // {enabled, batchSize, …, sink}: the members alone. Counted secrets are for people: their number
 // stands in `sink.secrets`. Shown ones are for the store, and decode_item_type reads them back.

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "app/cli/exit_code.h"
-#include "app/config/nearest.h"
+#include "base/nearest.h"
 
 namespace penstock::app {
 namespace {

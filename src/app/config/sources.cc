@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "app/config/nearest.h"
+#include "base/nearest.h"
 
 namespace penstock::app {
 namespace {

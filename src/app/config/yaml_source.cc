@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "app/config/nearest.h"
+#include "base/nearest.h"
 #include "app/config/sources.h"
 
 namespace penstock::app {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/config/nearest.h"
+#include "base/nearest.h"
 #include "app/import/csv.h"
 #include "wire/json.h"
 

@@ -1,11 +1,11 @@
-#include "app/config/nearest.h"
+#include "base/nearest.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <string>
 
-namespace penstock::app {
+namespace penstock {
 namespace {
 
 TEST(EditDistance, counts_each_kind_of_slip_once) {
@@ -46,4 +46,4 @@ TEST(NearestPath, finds_the_right_word_under_another_section) {
 TEST(NearestName, is_empty_without_candidates) { EXPECT_EQ(nearest_name("x", {}), ""); }
 
 }  // namespace
-}  // namespace penstock::app
+}  // namespace penstock

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-namespace penstock::app {
+namespace penstock {
 
 // Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`; letter case,
 // `_` for `-` and camelCase count as equal, since those are the usual slips.
@@ -17,4 +17,4 @@ std::string_view nearest_name(std::string_view name, std::span<const std::string
 // The same for dotted paths: a right last part under another section is near, too.
 std::string_view nearest_path(std::string_view path, std::span<const std::string_view> candidates);
 
-}  // namespace penstock::app
+}  // namespace penstock

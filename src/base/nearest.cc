@@ -1,11 +1,11 @@
-#include "app/config/nearest.h"
+#include "base/nearest.h"
 
 #include <algorithm>
 #include <limits>
 #include <string>
 #include <vector>
 
-namespace penstock::app {
+namespace penstock {
 namespace {
 
 // Names are short; a hostile long key is compared by its head only.
@@ -89,4 +89,4 @@ std::string_view nearest_path(std::string_view path, std::span<const std::string
   });
 }
 
-}  // namespace penstock::app
+}  // namespace penstock

@@ -1,0 +1,285 @@
+#include "wire/described.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/iso8601.h"
+#include "base/nearest.h"
+
+namespace penstock::wire {
+namespace {
+
+std::string path_of(const ReadRecord& how, std::string_view name) {
+  return std::string(how.path).append(name);
+}
+
+std::unexpected<Error> wrong_type(std::string_view path, std::string_view wanted, JsonType found) {
+  return invalid_field(
+      path, std::string("must be ").append(wanted).append(", not ").append(to_string(found)));
+}
+
+Result<FieldValue> read_texts(JsonValue array, std::string_view path) {
+  if (array.type() != JsonType::array) return wrong_type(path, "array", array.type());
+  std::vector<std::string> texts;
+  for (JsonValue each = array.first(); each; each = each.next()) {
+    if (each.type() != JsonType::string) return invalid_field(path, "must be an array of strings");
+    texts.emplace_back(each.string());
+  }
+  return texts;
+}
+
+Result<FieldValue> read_value(FieldKind kind, JsonValue value, std::string_view path) {
+  switch (kind) {
+    case FieldKind::boolean:
+      if (value.type() != JsonType::boolean) return wrong_type(path, "boolean", value.type());
+      return value.boolean();
+    case FieldKind::integer: {
+      if (value.type() != JsonType::number) return wrong_type(path, "number", value.type());
+      const std::optional<std::int64_t> number = value.integer();
+      if (!number) return invalid_field(path, "must be a whole number within 64 bits");
+      return *number;
+    }
+    case FieldKind::decimal:
+      if (value.type() != JsonType::number) return wrong_type(path, "number", value.type());
+      return std::string(value.raw());
+    case FieldKind::text:
+    case FieldKind::choice:
+      if (value.type() != JsonType::string) return wrong_type(path, "string", value.type());
+      return std::string(value.string());
+    case FieldKind::texts:
+      return read_texts(value, path);
+    case FieldKind::duration: {
+      if (value.type() != JsonType::string) return wrong_type(path, "string", value.type());
+      const Result<Millis> duration = parse_duration(value.string());
+      if (!duration) return invalid_field(path, duration.error().what);
+      return static_cast<std::int64_t>(duration->count());
+    }
+    case FieldKind::json:
+    case FieldKind::record:
+      if (value.type() != JsonType::object) return wrong_type(path, "object", value.type());
+      return std::string(value.raw());
+  }
+  return FieldValue();
+}
+
+Result<void> read_field(const FieldInfo& field, void* record, JsonValue value,
+                        const ReadRecord& how) {
+  const std::string path = path_of(how, field.name);
+  if (value.is_null()) {
+    return field.removable ? field.set(record, FieldValue()) : Result<void>();
+  }
+  if (field.kind == FieldKind::record) {
+    if (value.type() != JsonType::object) return wrong_type(path, "object", value.type());
+    const std::string inner = path + ".";
+    return read_record(*field.inner, field.at(record), value,
+                       {.unknown = how.unknown, .path = inner});
+  }
+  FieldValue read = PENSTOCK_TRY(read_value(field.kind, value, path));
+  PENSTOCK_TRY(check_field(field, read, how.path));
+  Result<void> set = field.set(record, std::move(read));
+  if (set) return set;
+  // The text had no field to name yet: "must be …" follows ": ".
+  std::string& what = set.error().what;
+  if (const std::size_t colon = what.find(": "); colon != std::string::npos)
+    what.erase(0, colon + 2);
+  return invalid_field(path, what);
+}
+
+Result<void> refuse_unknown(const RecordInfo& info, JsonValue object, const ReadRecord& how) {
+  std::vector<std::string_view> names;
+  for (const FieldInfo& field : info.fields) names.push_back(field.name);
+  names.insert(names.end(), how.also.begin(), how.also.end());
+  for (JsonValue member = object.first(); member; member = member.next()) {
+    if (std::ranges::find(names, member.key()) != names.end()) continue;
+    return invalid_field(
+        path_of(how, member.key().substr(0, 100)),
+        "is unknown; did you mean " + path_of(how, nearest_name(member.key(), names)) + "?");
+  }
+  return {};
+}
+
+std::vector<FieldValue> place_of(const RecordInfo& info, const void* record) {
+  std::vector<FieldValue> place;
+  for (const FieldInfo& field : info.fields) {
+    if (field.place) place.push_back(field.get(record));
+  }
+  return place;
+}
+
+std::string has_name(std::string_view name) {
+  std::string out = "has";
+  out += name;
+  if (out[3] >= 'a' && out[3] <= 'z') out[3] = static_cast<char>(out[3] - 'a' + 'A');
+  return out;
+}
+
+void write_value(JsonWriter& out, FieldKind kind, const FieldValue& value) {
+  if (std::holds_alternative<std::monostate>(value)) {
+    out.null();
+  } else if (const auto* truth = std::get_if<bool>(&value)) {
+    out.value(*truth);
+  } else if (const auto* number = std::get_if<std::int64_t>(&value)) {
+    kind == FieldKind::duration ? out.value(format_duration(Millis{*number})) : out.value(*number);
+  } else if (const auto* text = std::get_if<std::string>(&value)) {
+    const bool as_it_is = kind == FieldKind::decimal || kind == FieldKind::json;
+    if (!as_it_is) {
+      out.value(*text);
+    } else {
+      out.raw(text->empty() ? "{}" : *text);
+    }
+  } else {
+    out.begin_array();
+    for (const std::string& each : std::get<std::vector<std::string>>(value)) out.value(each);
+    out.end_array();
+  }
+}
+
+void write_counted(JsonWriter& out, const FieldInfo& field, const FieldValue& value) {
+  if (const auto* list = std::get_if<std::vector<std::string>>(&value)) {
+    out.member(field.name, static_cast<std::int64_t>(list->size()));
+  } else {
+    out.member(has_name(field.name), !is_empty(value));
+  }
+}
+
+std::string_view schema_type(FieldKind kind) {
+  switch (kind) {
+    case FieldKind::boolean:
+      return "boolean";
+    case FieldKind::integer:
+      return "integer";
+    case FieldKind::decimal:
+      return "number";
+    case FieldKind::texts:
+      return "array";
+    case FieldKind::json:
+    case FieldKind::record:
+      return "object";
+    case FieldKind::text:
+    case FieldKind::choice:
+    case FieldKind::duration:
+      return "string";
+  }
+  return "string";
+}
+
+void write_lengths(JsonWriter& out, const FieldInfo& field) {
+  if (field.max < 0) return;
+  if (field.min > 0 && field.required) out.member("minLength", field.min);
+  out.member("maxLength", field.max);
+}
+
+void write_field_schema(JsonWriter& out, const FieldInfo& field, const FieldValue& fallback) {
+  out.begin_object();
+  if (field.kind == FieldKind::record) {
+    out.key("allOf").begin_array();
+    write_schema(out, *field.inner);
+    out.end_array();
+  } else {
+    out.key("type");
+    if (field.removable) {
+      out.begin_array().value(schema_type(field.kind)).value("null").end_array();
+    } else {
+      out.value(schema_type(field.kind));
+    }
+  }
+  if (field.kind == FieldKind::integer) {
+    out.member("format", "int64").member("minimum", field.min).member("maximum", field.max);
+  } else if (field.kind == FieldKind::duration) {
+    out.member("format", "duration");
+  } else if (field.kind == FieldKind::text) {
+    write_lengths(out, field);
+  } else if (field.kind == FieldKind::choice) {
+    out.key("enum").begin_array();
+    for (const std::string_view choice : field.choices) out.value(choice);
+    if (field.removable) out.null();
+    out.end_array();
+  } else if (field.kind == FieldKind::texts) {
+    out.key("items").begin_object().member("type", "string");
+    write_lengths(out, field);
+    out.end_object().member("maxItems", static_cast<std::int64_t>(field.count_max));
+  }
+  out.member("description", field.help);
+  if (field.secret) out.member("writeOnly", true);
+  if (!field.required && !field.secret && field.get != nullptr && !is_empty(fallback)) {
+    out.key("default");
+    write_value(out, field.kind, fallback);
+  }
+  out.end_object();
+}
+
+}  // namespace
+
+Result<void> read_record(const RecordInfo& info, void* record, JsonValue object,
+                         const ReadRecord& how) {
+  if (object.type() != JsonType::object) {
+    return fail(ErrorKind::invalid,
+                "the request must be object, not " + std::string(to_string(object.type())));
+  }
+  if (how.unknown == Unknown::refuse) PENSTOCK_TRY(refuse_unknown(info, object, how));
+  const std::vector<FieldValue> before = place_of(info, record);
+  for (const FieldInfo& field : info.fields) {
+    if (const JsonValue value = object.find(field.name)) {
+      PENSTOCK_TRY(read_field(field, record, value, how));
+    }
+  }
+  if (before == place_of(info, record)) return {};
+  for (const FieldInfo& field : info.fields) {
+    if (field.secret && !object.find(field.name)) {
+      PENSTOCK_TRY(field.set(record, FieldValue()));
+    }
+  }
+  return {};
+}
+
+void write_members(JsonWriter& out, const RecordInfo& info, const void* record, Secrets secrets) {
+  for (const FieldInfo& field : info.fields) {
+    if (field.kind == FieldKind::record) {
+      out.key(field.name).begin_object();
+      write_members(out, *field.inner, field.at(const_cast<void*>(record)), secrets);
+      out.end_object();
+    } else if (const FieldValue value = field.get(record);
+               field.secret && secrets == Secrets::counted) {
+      write_counted(out, field, value);
+    } else {
+      out.key(field.name);
+      write_value(out, field.kind, value);
+    }
+  }
+}
+
+Result<void> read_document(const RecordInfo& info, void* record, std::string_view document) {
+  const auto corrupt = [&](const Error& error) {
+    return fail(ErrorKind::corrupt,
+                "the record of a " + std::string(info.name) + " is damaged: " + error.what);
+  };
+  const Result<JsonDocument> parsed = parse_json(document);
+  if (!parsed) return corrupt(parsed.error());
+  Result<void> read = read_record(info, record, parsed->root(), {.unknown = Unknown::ignore});
+  if (read) read = check_record(info, record);
+  if (!read) return corrupt(read.error());
+  return {};
+}
+
+void write_schema(JsonWriter& out, const RecordInfo& info) {
+  out.begin_object().member("type", "object").key("properties").begin_object();
+  const void* const defaults = info.defaults == nullptr ? nullptr : info.defaults();
+  for (const FieldInfo& field : info.fields) {
+    out.key(field.name);
+    const bool has_default = defaults != nullptr && field.get != nullptr;
+    write_field_schema(out, field, has_default ? field.get(defaults) : FieldValue());
+  }
+  out.end_object();
+  if (std::ranges::any_of(info.fields, &FieldInfo::required)) {
+    out.key("required").begin_array();
+    for (const FieldInfo& field : info.fields) {
+      if (field.required) out.value(field.name);
+    }
+    out.end_array();
+  }
+  out.end_object();
+}
+
+}  // namespace penstock::wire

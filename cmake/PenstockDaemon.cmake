@@ -24,14 +24,14 @@ function(penstock_daemon target)
   set(list ${PROJECT_BINARY_DIR}/generated/${target}_extensions.cc)
   file(CONFIGURE OUTPUT ${list} @ONLY CONTENT [=[
 // Written by cmake/PenstockDaemon.cmake.
-#include "app/extensions.h"
+#include "daemon/extensions.h"
 
 #include <array>
 
 namespace penstock::extensions {
 @declarations@}  // namespace penstock::extensions
 
-namespace penstock::app {
+namespace penstock::daemon {
 
 std::span<const sink::SinkExtension> extensions() {
   static const std::array<sink::SinkExtension, @count@> all = {
@@ -39,10 +39,10 @@ std::span<const sink::SinkExtension> extensions() {
   return all;
 }
 
-}  // namespace penstock::app
+}  // namespace penstock::daemon
 ]=])
-  add_executable(${target} src/app/main.cc ${list} ${sources})
-  target_link_libraries(${target} PRIVATE penstock_app)
+  add_executable(${target} src/main.cc ${list} ${sources})
+  target_link_libraries(${target} PRIVATE penstock_daemon penstock_tool)
   penstock_split_symbols(${target})
   # The suites that run under sanitizers start no daemon.
   if(PENSTOCK_SANITIZE)

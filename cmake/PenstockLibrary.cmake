@@ -7,7 +7,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(library_sources "")
-foreach(folder library core/limits core/policy store/memory)
+foreach(folder library core/limits core/policy store/limits/memory)
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.cc)
   list(APPEND library_sources ${files})
 endforeach()

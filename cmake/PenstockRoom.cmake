@@ -1,5 +1,6 @@
 # One library per room of src/, sources found by name: `x.cc` belongs to the library, `x_test.cc` to
-# the room's unit tests, `x_conformance.cc` to its conformance tests.
+# the room's unit tests, `x_conformance.cc` to its conformance tests. A room is a folder with all that is below it, or
+# FOLDERS: patterns of folders without what is below them.
 set(PENSTOCK_ROOMS "" CACHE INTERNAL "rooms declared so far")
 
 # Code compiles up to twice as fast without optimization.
@@ -8,9 +9,14 @@ function(penstock_compile_quickly target)
 endfunction()
 
 function(penstock_room path)
-  cmake_parse_arguments(ROOM "" "" "LINK;EXCEPT" ${ARGN})
+  cmake_parse_arguments(ROOM "" "" "LINK;EXCEPT;FOLDERS" ${ARGN})
   string(REPLACE "/" "_" name ${path})
-  file(GLOB_RECURSE files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${path}/*.cc)
+  if(ROOM_FOLDERS)
+    list(TRANSFORM ROOM_FOLDERS REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/src/\\1/*.cc")
+    file(GLOB files CONFIGURE_DEPENDS ${ROOM_FOLDERS})
+  else()
+    file(GLOB_RECURSE files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${path}/*.cc)
+  endif()
   foreach(except ${ROOM_EXCEPT})
     list(FILTER files EXCLUDE REGEX "/src/${path}/${except}")
   endforeach()
@@ -24,7 +30,7 @@ function(penstock_room path)
     add_library(penstock_${name} STATIC ${groups})
     target_link_libraries(penstock_${name} PUBLIC penstock_options ${ROOM_LINK})
     # Under a sanitizer, only what tests call in long loops is optimized.
-    if(PENSTOCK_SANITIZE AND NOT path MATCHES "^(base|core|runtime|wire|store/memory)$")
+    if(PENSTOCK_SANITIZE AND NOT path MATCHES "^(base|core|runtime|wire|store/limits/memory)$")
       penstock_compile_quickly(penstock_${name})
     endif()
   else()
@@ -38,7 +44,7 @@ endfunction()
 
 # Programs that mostly wait, for timers and servers, run in parts beside each other.
 set(PENSTOCK_PARTS_front_test 2)
-set(PENSTOCK_PARTS_kafka_test 4)
+set(PENSTOCK_PARTS_engine_kafka_test 4)
 set(PENSTOCK_PARTS_service_test 2)
 set(PENSTOCK_PARTS_store_embedded_test 3)
 set(PENSTOCK_PARTS_store_embedded_conformance 2)

@@ -1,13 +1,13 @@
-// store/redis/value: any bytes give a record or `corrupt`; what was read is written and read again
-// to the same record, and the core copes with it.
+// store/limits/redis/value: any bytes give a record or `corrupt`; what was read is written and read
+// again to the same record, and the core copes with it.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 #include "base/check.h"
 #include "core/limits/decide.h"
-#include "store/redis/policy_value.h"
-#include "store/redis/value.h"
+#include "store/limits/redis/policy_value.h"
+#include "store/limits/redis/value.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace penstock;

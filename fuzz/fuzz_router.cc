@@ -12,8 +12,8 @@
 
 #include "base/check.h"
 #include "base/rng.h"
-#include "front/http/request_reader.h"
 #include "front/http/router.h"
+#include "wire/http/request_reader.h"
 
 namespace {
 
@@ -21,7 +21,7 @@ using namespace penstock;
 using namespace penstock::front;
 
 // Small, so that inputs of a few kilobytes pass them.
-constexpr HeadLimits kLimits{.line_bytes = 256, .head_bytes = 1'024};
+constexpr wire::HeadLimits kLimits{.line_bytes = 256, .head_bytes = 1'024};
 constexpr std::size_t kBodyMax = 512;
 
 Route route(Method method, std::string_view pattern) {
@@ -58,7 +58,7 @@ class Connection {
     }
     reader_.park();
     std::memset(buffer_.data(), '!', buffer_.size());
-    if (!ended_ && reader_.place() == RequestReader::Place::between_requests) {
+    if (!ended_ && reader_.place() == wire::RequestReader::Place::between_requests) {
       PENSTOCK_CHECK(reader_.held_bytes() <= std::string().capacity());
     }
     // A string at most doubles; nothing past the limits is ever kept.
@@ -71,17 +71,17 @@ class Connection {
   // False: more bytes are needed.
   bool step() {
     switch (reader_.next(request_, framing_)) {
-      case RequestReader::Step::need_more:
+      case wire::RequestReader::Step::need_more:
         return false;
-      case RequestReader::Step::head:
+      case wire::RequestReader::Step::head:
         decide();
         return true;
-      case RequestReader::Step::request:
+      case wire::RequestReader::Step::request:
         PENSTOCK_CHECK(request_.body.size() <= kBodyMax);
         handle();
         reader_.finish();
         return true;
-      case RequestReader::Step::refused:
+      case wire::RequestReader::Step::refused:
         out_ += "refused " + std::to_string(reader_.refusal().status);
         note(out_, reader_.refusal().message);
         ended_ = true;
@@ -119,9 +119,9 @@ class Connection {
     out_ += framing_.expects_continue ? " expect\n" : "\n";
   }
 
-  RequestReader reader_{kLimits};
+  wire::RequestReader reader_{kLimits};
   Request request_;
-  Framing framing_;
+  wire::Framing framing_;
   std::vector<std::string> params_;
   std::string buffer_;
   std::string out_;

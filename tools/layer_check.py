@@ -3,54 +3,65 @@
 
 A room may include itself, the rooms named here, and the third-party headers it wraps; nothing else.
 """
+import fnmatch
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# room -> (rooms it may include, third-party prefixes it may include)
+BASICS = ["base", "core", "runtime", "wire", "wire/http"]
+SINKS = ["sink/http", "sink/kafka", "sink/log", "sink/smpp", "sink/temporal"]
+# What an engine keeps for one capability sees what it keeps for the others: one writer, one transaction.
+KEEPS = [*BASICS, "store"]
+# room -> (rooms it may include, third-party prefixes it may include). A * is any one folder; the longest room counts.
 ARROWS = {
     "base": ([], ["fmt/", "boost/pfr/"]),
     "core": (["base"], []),
     "runtime": (["base"], ["fmt/"]),
     "wire": (["base", "core"], ["fmt/"]),
-    # Ports and the conformance suite. Not a backend: those are rooms of their own below.
-    "store": (["base", "core", "runtime", "wire"], []),
-    "store/conformance": (["base", "core", "runtime", "wire", "store"], []),
+    "wire/http": (["base", "wire"], ["boost/beast/", "fmt/"]),
+    # How to talk to each engine, nothing about what is kept in it.
+    "engine/sql": (["base", "runtime"], []),
+    "engine/rocksdb": (["base", "runtime", "wire"], ["rocksdb/", "fmt/"]),
+    "engine/postgres": (["base", "runtime", "wire", "engine/sql", "engine/testing"], ["libpq-fe.h", "fmt/"]),
+    "engine/mariadb": (["base", "runtime", "wire", "engine/sql", "engine/testing"], ["mariadb/", "fmt/"]),
+    "engine/redis": (["base", "runtime", "wire", "engine/testing"], ["openssl/", "fmt/"]),
+    "engine/kafka": (["base", "runtime"], ["librdkafka/", "fmt/"]),
+    "engine/http": (["base", "runtime", "wire"], ["boost/", "openssl/", "fmt/"]),
+    "engine/testing": (["base", "runtime"], ["fmt/"]),
+    # Ports, and what several engines share.
+    "store": ([*BASICS, "engine/sql"], []),
+    "store/*/conformance": ([*KEEPS, "store/*/conformance", "engine/testing"], []),
     # The heart of the installed library: no third party at all.
-    "store/memory": (["base", "core", "runtime", "store"], []),
+    "store/limits/memory": (["base", "core", "runtime", "store"], []),
     # The installed library. Its public headers are the one thing that it includes with <>.
-    "library": (["base", "core", "runtime", "wire", "store", "store/memory"], ["penstock/"]),
-    "store/embedded": (["base", "core", "runtime", "wire", "store"], ["rocksdb/", "fmt/"]),
-    "store/mariadb": (["base", "core", "runtime", "wire", "store"], ["mariadb/", "fmt/"]),
-    "store/postgres": (["base", "core", "runtime", "wire", "store"], ["libpq-fe.h", "fmt/"]),
-    "store/redis": (["base", "core", "runtime", "wire", "store"], ["openssl/", "fmt/"]),
+    "library": ([*KEEPS, "store/limits/memory"], ["penstock/"]),
     # A cache in front of a ledger, by their ports; only its tests name engines.
-    "store/cached": (["base", "core", "runtime", "store"], []),
-    "store/cached/real": (["base", "core", "runtime", "store", "store/cached",
-                                  "store/conformance", "store/postgres", "store/redis"], []),
-    # A producer and a consumer group, for whoever has messages.
-    "kafka": (["base", "runtime"], ["librdkafka/", "fmt/"]),
-    # The port, and sinks.h, which makes each kind. Services see the port.
-    "sink": (["base", "core", "runtime", "wire", "kafka", "sink/http", "sink/kafka", "sink/log",
-              "sink/smpp", "sink/temporal"], ["fmt/"]),
-    "sink/http": (["base", "core", "runtime", "wire", "sink"], ["boost/", "openssl/", "fmt/"]),
+    "store/quota/cached": (["base", "core", "runtime", "store"], []),
+    "store/quota/cached/real": (["base", "core", "runtime", "store", "store/quota/cached", "store/*/conformance", "store/postgres",
+                                 "store/redis", "engine/postgres", "engine/redis", "engine/testing"], []),
+    # The sink of each kind, and sinks.h, which makes them. Services see the port.
+    "sink": ([*BASICS, "engine/kafka", *SINKS], ["fmt/"]),
+    "sink/http": ([*BASICS, "sink"], ["boost/", "openssl/", "fmt/"]),
     "sink/log": (["base", "core", "runtime", "sink"], ["fmt/"]),
-    "sink/kafka": (["base", "core", "runtime", "wire", "kafka", "sink"], ["fmt/"]),
-    "sink/smpp": (["base", "core", "runtime", "wire", "sink"], ["fmt/"]),
+    "sink/kafka": ([*BASICS, "engine/kafka", "sink"], ["fmt/"]),
+    "sink/smpp": ([*BASICS, "sink"], ["fmt/"]),
     # The proto headers are generated from its own folder.
-    "sink/temporal": (["base", "core", "runtime", "wire", "sink"],
-                      ["grpcpp/", "google/", "temporal/", "fmt/"]),
+    "sink/temporal": ([*BASICS, "sink"], ["grpcpp/", "google/", "temporal/", "fmt/"]),
     "service": (["base", "core", "runtime", "store", "sink"], ["fmt/"]),
-    "front": (["base", "core", "runtime", "wire", "store", "kafka", "service"], ["boost/", "openssl/", "fmt/"]),
-    "app": (["base", "core", "runtime", "wire", "store", "store/cached", "store/embedded", "store/mariadb",
-             "store/memory", "store/postgres", "store/redis", "kafka", "sink", "sink/http", "sink/kafka",
-             "sink/smpp", "sink/temporal",
-             "service",
-             "front"],
-            ["boost/", "openssl/", "yaml-cpp/", "CLI/", "fmt/"]),
+    "front": ([*BASICS, "store", "engine/kafka", "service"], ["boost/", "openssl/", "fmt/"]),
+    # The command line's frame; the daemon's commands and the client's stand in it and do not see each other.
+    "cli": (["base", "runtime", "wire", "engine/http"], ["CLI/", "fmt/"]),
+    "tool": (["base", "core", "runtime", "wire", "wire/http", "cli", "engine/http"], ["boost/", "fmt/"]),
+    "daemon": ([*BASICS, "engine/*", "store", "store/*", "store/*/*", "sink", *SINKS, "service", "front", "cli"],
+               ["boost/", "openssl/", "yaml-cpp/", "fmt/"]),
+    "main.cc": (["base", "cli", "daemon", "tool"], ["fmt/"]),
 }
+for engine, prefixes in {"embedded": ["rocksdb/"], "postgres": ["libpq-fe.h"], "mariadb": ["mariadb/"], "redis": ["openssl/"]}.items():
+    own = "rocksdb" if engine == "embedded" else engine
+    rooms = [*KEEPS, f"store/{engine}", f"store/*/{engine}", f"engine/{own}", "engine/sql"]
+    ARROWS[f"store/{engine}"] = ARROWS[f"store/*/{engine}"] = (rooms, [*prefixes, "fmt/"])
 # Test files (x_test.cc, x_conformance.cc, test_x.h, testing/) may use these from any room, and the
 # conformance suite.
 TEST_PREFIXES = ["gtest/", "gmock/"]
@@ -58,12 +69,16 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 
 
 def room_of(path: str) -> str | None:
-    """The longest room name that is a folder prefix of `path` (relative to src/)."""
-    best = None
-    for room in ARROWS:
-        if path.startswith(room + "/") and (best is None or len(room) > len(best)):
-            best = room
-    return best
+    """The room that is the longest beginning of `path` (relative to src/)."""
+    parts = path.split("/")
+    for length in range(len(parts), 0, -1):
+        place = "/".join(parts[:length])
+        if place in ARROWS:
+            return place
+        for room in ARROWS:
+            if "*" in room and room.count("/") == place.count("/") and fnmatch.fnmatchcase(place, room):
+                return room
+    return None
 
 
 def problems_in(file: pathlib.Path) -> list[str]:
@@ -73,7 +88,7 @@ def problems_in(file: pathlib.Path) -> list[str]:
         return [f"{relative}: belongs to no room"]
     rooms, prefixes = ARROWS[room]
     is_test = (file.stem.endswith(("_test", "_conformance")) or file.stem.startswith("test_")
-               or file.parent.name == "testing" or room == "store/conformance")
+               or file.parent.name == "testing" or room.endswith("conformance"))
     found = []
     for number, line in enumerate(file.read_text().splitlines(), 1):
         match = INCLUDE.match(line)
@@ -85,8 +100,8 @@ def problems_in(file: pathlib.Path) -> list[str]:
             other = room_of(target)
             if other is None:
                 found.append(f"{where}: \"{target}\" is not in any room; write room/file.h")
-            elif other != room and other not in rooms:
-                if not (is_test and other == "store/conformance"):
+            elif other != room and not any(fnmatch.fnmatchcase(other, each) for each in rooms):
+                if not (is_test and other in ("store/*/conformance", "engine/testing")):
                     found.append(f"{where}: {room} may not include {other} ({target})")
             elif not (ROOT / "src" / target).is_file():
                 found.append(f"{where}: no such file {target}")

@@ -138,7 +138,7 @@ class Ours {
   explicit Ours(const Database& database) : node_(database.node(4)) {}
 
   void insert(std::size_t thread, const std::vector<NewItem>& items) {
-    for (const auto& answer : node_->backend().queue->enqueue(items, from_epoch_millis(kStartMs))) {
+    for (const auto& answer : node_->backend().queue.store->enqueue(items, from_epoch_millis(kStartMs))) {
       if (!answer) stop(answer.error().what);
       if (answer->result != store::EnqueueResult::created) stop("an item was there");
     }
@@ -146,7 +146,7 @@ class Ours {
   }
   std::size_t drain(std::size_t thread) {
     const ItemType type = ItemType::trusted(type_name(thread));
-    const store::Claim claim = must(node_->backend().queue->claim(
+    const store::Claim claim = must(node_->backend().queue.store->claim(
         {.type = type, .token = 1, .limit = kItems, .stale = std::chrono::minutes{2}}, kLater));
     std::vector<store::Settlement> settlements;
     std::size_t bytes = 0;
@@ -156,11 +156,11 @@ class Ours {
     }
     if (bytes != claim.items.size() * kContextBytes) stop("a context is not what it was");
     const auto moved = must(
-        node_->backend().queue->settle({.type = type, .token = 1, .items = settlements}, kLater));
+        node_->backend().queue.store->settle({.type = type, .token = 1, .items = settlements}, kLater));
     return static_cast<std::size_t>(std::ranges::count(moved, true));
   }
   std::uint64_t dispatched(std::size_t type) {
-    const auto summary = must(node_->backend().queue->summary(ItemType::trusted(type_name(type))));
+    const auto summary = must(node_->backend().queue.store->summary(ItemType::trusted(type_name(type))));
     return summary.counts[static_cast<std::size_t>(store::ItemState::dispatched)];
   }
 

@@ -73,7 +73,7 @@ def one_check_script():
     limit = [0, 10**12, 60 * 10**6, 1, 1000]
     packed = struct.pack("<" + "d" * 15, -1, 1000, 1, 1, 1, *limit, 1, 0, 1, 1, 1)
     literal = "".join(f"\\{byte:03d}" for byte in packed)
-    return f'local ARGV = {{"{literal}"}}\n'.encode() + (ROOT / "src/store/redis/lua/limits.lua").read_bytes()
+    return f'local ARGV = {{"{literal}"}}\n'.encode() + (ROOT / "src/store/limits/redis/lua/limits.lua").read_bytes()
 
 
 def redis_benchmark(port, digest):

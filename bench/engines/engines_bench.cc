@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "engine/mariadb/query.h"
+#include "engine/postgres/testing/server_process.h"
 #include "runtime/system_clock.h"
-#include "store/mariadb/mariadb_store.h"
-#include "store/mariadb/query.h"
+#include "store/limits/mariadb/mariadb_store.h"
 #include "store/postgres/postgres_store.h"
-#include "store/postgres/testing/server_process.h"
 #include "workload.h"
 
 namespace penstock::bench {
@@ -100,7 +100,7 @@ int run_postgres() {
   for (const std::uint64_t keys : kKeyCounts) {
     options.durable = true;
     const double seed = measure_pg_seed(options, keys);
-    const double ours = measure_store(*(*store)->backend().limits, keys);
+    const double ours = measure_store(*(*store)->backend().limits.store, keys);
     options.durable = false;
     const double async = measure_pg_seed(options, keys);
     print("postgres", keys, ours, seed);
@@ -179,7 +179,7 @@ int run_mariadb() {
   if (!store) return 1;
   for (const std::uint64_t keys : kKeyCounts) {
     const double seed = measure_maria_seed(connect, keys);
-    const double ours = measure_store(*(*store)->backend().limits, keys);
+    const double ours = measure_store(*(*store)->backend().limits.store, keys);
     print("mariadb", keys, ours, seed);
   }
   return 0;

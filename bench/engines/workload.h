@@ -12,7 +12,7 @@
 
 #include "base/rng.h"
 #include "runtime/stopwatch.h"
-#include "store/limit_store.h"
+#include "store/limits/ports.h"
 
 namespace penstock::bench {
 

@@ -13,7 +13,7 @@
 
 #include "base/check.h"
 #include "runtime/steady_wall_clock.h"
-#include "store/memory/memory_limits.h"
+#include "store/limits/memory/memory_limits.h"
 
 namespace {
 

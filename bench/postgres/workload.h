@@ -17,10 +17,10 @@
 
 #include "base/rng.h"
 #include "base/time.h"
+#include "engine/postgres/connection.h"
+#include "engine/postgres/testing/server_process.h"
 #include "runtime/stopwatch.h"
-#include "store/postgres/connection.h"
 #include "store/postgres/postgres_store.h"
-#include "store/postgres/testing/server_process.h"
 
 namespace penstock::bench {
 
@@ -89,7 +89,7 @@ class Database {
     return must(connect()->run(Call{.sql = query}, kPatient)).int8(0, 0);
   }
   void put(const std::string& name, std::int64_t max, Millis size) const {
-    must(node(1)->backend().slot_configs->put({.name = ConfigName::trusted(name),
+    must(node(1)->backend().slots.configs->put({.name = ConfigName::trusted(name),
                                                .pool = PoolName::trusted(name),
                                                .max_per_window = max,
                                                .window_size = size},
@@ -159,7 +159,7 @@ inline double rate(std::size_t threads, std::size_t total,
 
 // Assigns a batch; every answer must be a slot.
 inline void assign(PostgresStore& node, const std::vector<SlotRequest>& requests) {
-  for (const auto& answer : node.backend().slots->assign(requests, std::nullopt)) {
+  for (const auto& answer : node.backend().slots.store->assign(requests, std::nullopt)) {
     if (!answer) stop(answer.error().what);
   }
 }

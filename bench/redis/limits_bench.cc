@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
   const runtime::Stopwatch watch;
   for (int thread = 0; thread < threads; ++thread) {
     running.emplace_back([&, thread] {
-      decided += work(*store->backend().limits, std::atoi(argv[3]), std::atoi(argv[4]),
+      decided += work(*store->backend().limits.store, std::atoi(argv[3]), std::atoi(argv[4]),
                       std::atof(argv[5]), static_cast<std::uint64_t>(thread) + 1);
     });
   }

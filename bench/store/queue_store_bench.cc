@@ -173,7 +173,7 @@ void run(std::size_t items, const std::filesystem::path& parent) {
   {
     const runtime::SystemClock clock;
     auto store = must(EmbeddedStore::open({.dir = dir / "data"}, clock));
-    QueueStore& queue = *store->backend().queue;
+    QueueStore& queue = *store->backend().queue.store;
     const std::size_t writes = items / kEnqueueBatch;
     const Instant now = cut_to_millis(clock.now());
     double took = enqueue(queue, items, now - std::chrono::hours{1}, 1);

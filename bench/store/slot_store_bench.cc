@@ -33,10 +33,10 @@
 
 #include "base/check.h"
 #include "base/rng.h"
+#include "engine/rocksdb/engine_options.h"
 #include "runtime/system_clock.h"
 #include "store/embedded/embedded_store.h"
-#include "store/embedded/encoding.h"
-#include "store/embedded/engine_options.h"
+#include "store/slots/embedded/encoding.h"
 
 namespace penstock::store::embedded {
 namespace {
@@ -156,7 +156,7 @@ class Assigning {
     auto store = EmbeddedStore::open({.dir = dir}, clock);
     if (!store) stop(store.error().what);
     store_ = std::move(*store);
-    const auto change = store_->backend().slot_configs->put({.name = ConfigName::trusted("default"),
+    const auto change = store_->backend().slots.configs->put({.name = ConfigName::trusted("default"),
                                                              .pool = PoolName::trusted("default"),
                                                              .max_per_window = kMaxPerWindow,
                                                              .window_size = Seconds{1}},
@@ -176,7 +176,7 @@ class Assigning {
                           .entropy = rng_()});
     }
     return timed([&] {
-      for (const auto& answer : store_->backend().slots->assign(requests, std::nullopt)) {
+      for (const auto& answer : store_->backend().slots.store->assign(requests, std::nullopt)) {
         if (!answer || !answer->fresh) stop(answer ? "known id" : answer.error().what);
       }
     });
@@ -191,7 +191,7 @@ class Assigning {
   }
 
   std::size_t full_windows() const {
-    const auto uses = store_->backend().slots->windows({.pool = config_->pool,
+    const auto uses = store_->backend().slots.store->windows({.pool = config_->pool,
                                                         .window_size = config_->window_size,
                                                         .from = kInstantMin,
                                                         .to = kInstantEnd,

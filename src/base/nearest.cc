@@ -8,6 +8,8 @@
 namespace penstock {
 namespace {
 
+constexpr std::size_t kShownBytesMax = 80;
+
 // Names are short; a hostile long key is compared by its head only.
 constexpr std::size_t kComparedMax = 100;
 
@@ -87,6 +89,15 @@ std::string_view nearest_path(std::string_view path, std::span<const std::string
     return std::min(edit_distance(path, c),
                     edit_distance(last_part(path), last_part(c)) + elsewhere);
   });
+}
+
+std::string shown(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text.substr(0, kShownBytesMax)) {
+    out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+  }
+  if (text.size() > kShownBytesMax) out += "…";
+  return out + "\"";
 }
 
 }  // namespace penstock

@@ -1,8 +1,10 @@
-// Finds the name a person probably meant. Pure; safe on any thread.
+// What people typed, in messages to them: shown safely, with the name they probably meant. Pure;
+// safe on any thread.
 #pragma once
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace penstock {
@@ -16,5 +18,8 @@ std::string_view nearest_name(std::string_view name, std::span<const std::string
 
 // The same for dotted paths: a right last part under another section is near, too.
 std::string_view nearest_path(std::string_view path, std::span<const std::string_view> candidates);
+
+// A value as a message shows it: in quotes, on one line, bounded.
+std::string shown(std::string_view text);
 
 }  // namespace penstock

@@ -20,7 +20,7 @@
 #include "core/policy/policy_set.h"
 #include "runtime/snapshot.h"
 #include "runtime/steady_wall_clock.h"
-#include "store/memory/memory_limits.h"
+#include "store/limits/memory/memory_limits.h"
 
 namespace penstock::library {
 

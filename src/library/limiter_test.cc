@@ -15,7 +15,7 @@
 #include "core/limits/rate.h"
 #include "library/policies.h"
 #include "library/test_limiter.h"
-#include "store/memory/memory_limits.h"
+#include "store/limits/memory/memory_limits.h"
 
 namespace penstock {
 namespace {

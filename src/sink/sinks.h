@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "core/dispatch/item_type.h"
-#include "kafka/producer.h"
+#include "engine/kafka/producer.h"
 #include "sink/extension.h"
 #include "sink/http/http_client.h"
 #include "sink/sink.h"

@@ -3,16 +3,12 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "store/port.h"
 
 namespace penstock::store {
 
-class RetentionClock {
+class RetentionClock : public Port {
  public:
-  RetentionClock() = default;
-  RetentionClock(const RetentionClock&) = delete;
-  RetentionClock& operator=(const RetentionClock&) = delete;
-  virtual ~RetentionClock() = default;
-
   // What was written before the answer is at least `keep` old: by the store's clock, and by the
   // time that processes measured while they served the store (core/retention/progress.h).
   // kInstantMin when nothing is.

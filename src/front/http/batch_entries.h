@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "front/http/errors.h"
 #include "wire/batch.h"
+#include "wire/http/errors.h"
 #include "wire/json.h"
 
 namespace penstock::front {
@@ -62,13 +62,13 @@ inline wire::JsonWriter& begin_failure(wire::JsonWriter& out, std::string_view i
   return out.begin_object()
       .member(id_field, id)
       .member("status", status)
-      .member("error", reason_of(status))
+      .member("error", wire::reason_of(status))
       .member("message", message);
 }
 
 inline void encode_failure(wire::JsonWriter& out, std::string_view id_field, std::string_view id,
                            const Error& error) {
-  begin_failure(out, id_field, id, status_of(error.kind), error.what);
+  begin_failure(out, id_field, id, wire::status_of(error.kind), error.what);
   if (!error.field.empty()) out.member("field", error.field);
   out.end_object();
 }

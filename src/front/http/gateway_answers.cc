@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/iso8601.h"
-#include "front/http/errors.h"
+#include "wire/http/errors.h"
 
 namespace penstock::front {
 namespace {
@@ -128,7 +128,7 @@ Response gateway_error(const GatewaySentences& sentences, const Error& error,
                        std::string_view request_id, Instant now) {
   Error said = error;
   said.what = sentences.of(error.kind);
-  Response response = error_response(said, request_id, now);
+  Response response = wire::error_response(said, request_id, now);
   if (error.kind == ErrorKind::corrupt) return response;  // bytes of the disk are nobody's business
   response.body.pop_back();
   response.body += ",\"detail\":";
@@ -170,9 +170,9 @@ void encode_send_entry(JsonWriter& out, std::optional<std::int64_t> user,
         .end_object();
     return;
   }
-  const int status = status_of(error->kind);
+  const int status = wire::status_of(error->kind);
   out.member("status", status)
-      .member("error", reason_of(status))
+      .member("error", wire::reason_of(status))
       .member("message", sentences.about(answer).of(error->kind));
   if (!error->field.empty()) out.member("field", error->field);
   if (error->kind != ErrorKind::corrupt) out.member("detail", error->what);

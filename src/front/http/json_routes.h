@@ -8,9 +8,9 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "front/http/errors.h"
 #include "front/http/http.h"
 #include "wire/batch.h"
+#include "wire/http/errors.h"
 #include "wire/json.h"
 
 namespace penstock::front {
@@ -31,9 +31,9 @@ class Exchange {
   }
   void send(Response&& response) { reply_(std::move(response)); }
   void send_empty() { reply_(Response{.status = 204}); }
-  void fail(const Error& error) { reply_(error_response(error, request_id_, clock_->now())); }
+  void fail(const Error& error) { reply_(wire::error_response(error, request_id_, clock_->now())); }
   void fail(int status, std::string_view message) {
-    reply_(error_response(status, message, request_id_, clock_->now()));
+    reply_(wire::error_response(status, message, request_id_, clock_->now()));
   }
 
  private:

@@ -13,11 +13,11 @@
 #include "base/time.h"
 #include "front/http/asio.h"
 #include "front/http/reply.h"
-#include "front/http/request_id.h"
-#include "front/http/response_writer.h"
 #include "front/http/server_state.h"
 #include "front/http/session_list.h"
 #include "runtime/stopwatch.h"
+#include "wire/http/request_id.h"
+#include "wire/http/response_writer.h"
 
 namespace penstock::front {
 
@@ -81,8 +81,8 @@ class Loop {
   bool stopping_ = false;
   Micros stop_deadline_{0};
 
-  RequestIds ids_;
-  DateLine date_;
+  wire::RequestIds ids_;
+  wire::DateLine date_;
   Inbox::Answers answers_;
   Inbox::Sockets sockets_;
   Inbox::Events events_;

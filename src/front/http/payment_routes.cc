@@ -29,7 +29,8 @@ std::optional<PaymentId> read_payment_id(const Request& request, Exchange& excha
 
 // The error body with the payment beside it.
 Response refusal(const Exchange& exchange, std::string_view id, const store::TakenPayment& taken) {
-  Response response = error_response(422, taken.reason, exchange.request_id(), exchange.now());
+  Response response =
+      wire::error_response(422, taken.reason, exchange.request_id(), exchange.now());
   wire::JsonWriter payment;
   encode_refusal(payment, id, taken);
   response.body.pop_back();

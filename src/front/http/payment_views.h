@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 #include "service/payments/payment_view.h"
-#include "store/payment_store.h"
+#include "store/payments/ports.h"
 #include "wire/json.h"
 
 namespace penstock::front {

@@ -10,15 +10,15 @@
 namespace penstock::front {
 namespace {
 
-constexpr Refusal kWrongHost{
+constexpr wire::Refusal kWrongHost{
     421,
     "the Host is neither a loopback name, nor an address of this daemon, nor in "
     "http.allowed-hosts"};
-constexpr Refusal kForeignPage{
+constexpr wire::Refusal kForeignPage{
     403, "the request comes from a page of another site, which is not in http.allowed-origins"};
-constexpr Refusal kTooManyGuesses{429, "too many wrong tokens came from this address"};
-constexpr Refusal kNoToken{401, "a valid bearer token is needed"};
-constexpr Refusal kNoType{415, "the body has no Content-Type"};
+constexpr wire::Refusal kTooManyGuesses{429, "too many wrong tokens came from this address"};
+constexpr wire::Refusal kNoToken{401, "a valid bearer token is needed"};
+constexpr wire::Refusal kNoType{415, "the body has no Content-Type"};
 
 constexpr std::string_view kHttp = "http://";
 constexpr std::string_view kHttps = "https://";
@@ -128,8 +128,8 @@ RequestGuard::RequestGuard(const std::string& address, bool tls, GuardRules rule
       tls_(tls),
       rules_(std::move(rules)) {}
 
-std::optional<Refusal> RequestGuard::judge(const Request& request,
-                                           const GuardFacts& facts) const noexcept {
+std::optional<wire::Refusal> RequestGuard::judge(const Request& request,
+                                                 const GuardFacts& facts) const noexcept {
   if (facts.speaks_for_others) {
     if (facts.waits) return kTooManyGuesses;
     return facts.opened ? std::nullopt : std::optional(kNoToken);

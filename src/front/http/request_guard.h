@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "front/http/http.h"
-#include "front/http/request_head.h"
+#include "wire/http/request_head.h"
 #include "wire/ip_address.h"
 
 namespace penstock::front {
@@ -40,7 +40,8 @@ class RequestGuard {
   RequestGuard(const std::string& address, bool tls, GuardRules rules);
 
   // Why the request is refused: 421, 403, 429, 401 or 415, in this order.
-  std::optional<Refusal> judge(const Request& request, const GuardFacts& facts) const noexcept;
+  std::optional<wire::Refusal> judge(const Request& request,
+                                     const GuardFacts& facts) const noexcept;
 
   // Listening on all addresses: each connection has the one that was asked for.
   bool needs_local_address() const noexcept { return wildcard_; }

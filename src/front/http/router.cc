@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t index(Method method) noexcept { return static_cast<std::size_t>(method); }
 
-bool is_name(std::string_view segment) noexcept {
+bool is_placeholder(std::string_view segment) noexcept {
   return segment.size() > 2 && segment.front() == '{' && segment.back() == '}';
 }
 
@@ -60,7 +60,7 @@ Router::Router(std::vector<Route> routes) : routes_(std::move(routes)), nodes_(1
 // The child of that segment, made when it is not there yet.
 std::uint32_t Router::child(std::uint32_t node, std::string_view segment) {
   const auto fresh = static_cast<std::uint32_t>(nodes_.size());
-  if (is_name(segment)) {
+  if (is_placeholder(segment)) {
     if (nodes_[node].any != kNone) return nodes_[node].any;
     nodes_[node].any = fresh;
   } else {

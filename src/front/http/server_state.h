@@ -13,13 +13,13 @@
 #include "front/guesses.h"
 #include "front/http/http_metrics.h"
 #include "front/http/request_guard.h"
-#include "front/http/request_head.h"
 #include "front/http/router.h"
 #include "front/http/server.h"
 #include "front/http/tls.h"
 #include "front/http/tokens.h"
 #include "runtime/memory_budget.h"
 #include "runtime/snapshot.h"
+#include "wire/http/request_head.h"
 
 namespace penstock::front {
 
@@ -40,7 +40,7 @@ struct ServerState {
         request_id_seed(seed) {}
 
   const HttpLimits limits;
-  const HeadLimits head_limits;
+  const wire::HeadLimits head_limits;
   const Router router;
   runtime::Snapshot<TokenGate> gate;
   const RequestGuard guard;

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "front/http/errors.h"
 #include "front/http/loop.h"
+#include "wire/http/errors.h"
 
 namespace penstock::front {
 namespace {
@@ -130,7 +130,7 @@ void Session::rest() {
     return;
   }
   reader_.park();
-  if (reader_.place() == RequestReader::Place::in_body) {
+  if (reader_.place() == wire::RequestReader::Place::in_body) {
     work_bytes_ = kWorkFactor * reader_.body_bytes();
   }
   if (!charge()) return refuse_and_close(503, kNoMemory);
@@ -154,19 +154,19 @@ void Session::enter_phase_of_reader() {
   const HttpLimits& limits = loop_.state().limits;
   const Micros now = loop_.now();
   switch (reader_.place()) {
-    case RequestReader::Place::between_requests:
+    case wire::RequestReader::Place::between_requests:
       phase_ = Phase::idle;
       deadline_ = now + limits.idle_timeout;
       return;
-    case RequestReader::Place::in_head:
+    case wire::RequestReader::Place::in_head:
       if (phase_ != Phase::head) deadline_ = now + limits.header_timeout;
       phase_ = Phase::head;
       return;
-    case RequestReader::Place::in_discarded_body:
+    case wire::RequestReader::Place::in_discarded_body:
       if (phase_ != Phase::discard) deadline_ = now + limits.body_grace;
       phase_ = Phase::discard;
       return;
-    case RequestReader::Place::in_body:
+    case wire::RequestReader::Place::in_body:
       break;
   }
   // Each byte buys its share of a second, and the store of time is never above the grace: a body

@@ -15,10 +15,11 @@
 #include "base/time.h"
 #include "front/http/asio.h"
 #include "front/http/reply.h"
-#include "front/http/request_reader.h"
 #include "front/http/session_list.h"
+#include "front/http/tokens.h"
 #include "front/http/transport.h"
 #include "runtime/memory_budget.h"
+#include "wire/http/request_reader.h"
 
 namespace penstock::front {
 
@@ -99,7 +100,7 @@ class Session {
   void serve();
   void admit();
   const Route* find_route();
-  std::optional<Refusal> judge(const Route& route, const TokenGate& gate);
+  std::optional<wire::Refusal> judge(const Route& route, const TokenGate& gate);
   bool has_to_wait(SecretKind secret);
   void admit_body(const Route& route);
   bool handle();
@@ -116,7 +117,7 @@ class Session {
   Loop& loop_;
   TcpSocket socket_;
   Transport transport_;
-  RequestReader reader_;
+  wire::RequestReader reader_;
   std::string peer_address_;
   std::string local_address_;       // empty unless it matters
   std::uint8_t known_secrets_ = 0;  // that were right here: their next use is no guess
@@ -138,7 +139,7 @@ class Session {
   std::size_t work_bytes_ = 0;  // what it takes until its answer is given, as far as it has come
   // Of its charge, what the answers in the loop's `out` keep: they had room, and must not lose it.
   std::size_t answer_bytes_ = 0;
-  Framing framing_;
+  wire::Framing framing_;
   Method method_ = Method::other;
   Micros started_{0};
   std::string request_id_;

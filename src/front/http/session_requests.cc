@@ -1,4 +1,6 @@
 // The requests on a connection: which are let in, who handles them, how they are answered.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <exception>
@@ -6,11 +8,11 @@
 #include <utility>
 
 #include "base/check.h"
-#include "front/http/errors.h"
 #include "front/http/loop.h"
-#include "front/http/response_writer.h"
 #include "front/http/session.h"
 #include "wire/batch.h"
+#include "wire/http/errors.h"
+#include "wire/http/response_writer.h"
 
 namespace penstock::front {
 namespace {
@@ -35,16 +37,16 @@ std::size_t body_limit(const HttpLimits& limits, BodyLimit limit) noexcept {
 void Session::serve() {
   for (int handled = 0; handled < kRequestsPerTurn;) {
     switch (reader_.next(loop_.request, framing_)) {
-      case RequestReader::Step::need_more:
+      case wire::RequestReader::Step::need_more:
         return rest();
-      case RequestReader::Step::head:
+      case wire::RequestReader::Step::head:
         admit();
         break;
-      case RequestReader::Step::request:
+      case wire::RequestReader::Step::request:
         if (!handle()) return;
         ++handled;
         break;
-      case RequestReader::Step::refused:
+      case wire::RequestReader::Step::refused:
         return refuse_and_close(reader_.refusal().status, reader_.refusal().message);
     }
     if (closing_) return rest();
@@ -70,7 +72,7 @@ void Session::admit() {
     if (refusal->status == 429) {
       const Error error{
           .kind = ErrorKind::limited, .what = std::string(refusal->message), .retry_after = wait_};
-      return refuse(error_response(error, request_id_, loop_.state().clock.now()));
+      return refuse(wire::error_response(error, request_id_, loop_.state().clock.now()));
     }
     return refuse(refusal->status, refusal->message,
                   refusal->status == 401 ? Header{"WWW-Authenticate", "Bearer"} : Header{});
@@ -81,7 +83,7 @@ void Session::admit() {
   admit_body(*route_);
 }
 
-std::optional<Refusal> Session::judge(const Route& route, const TokenGate& gate) {
+std::optional<wire::Refusal> Session::judge(const Route& route, const TokenGate& gate) {
   const ServerState& state = loop_.state();
   const Request& request = loop_.request;
   // With a scope, a token that is not enough is still a token: admit() answers 403, not 401.
@@ -143,7 +145,7 @@ void Session::admit_body(const Route& route) {
   if (problem) return refuse(problem->status, problem->message);
   // A client that waits for our nod gets it now that all but the body is known to be good.
   if (framing_.expects_continue && framing_.has_body() && !reader_.has_unread()) {
-    loop_.out += kContinue;
+    loop_.out += wire::kContinue;
   }
 }
 
@@ -223,30 +225,30 @@ void Session::on_answer(Answer&& given) {
 
 void Session::answer(Answer&& given) {
   if (given) return respond(*given);
-  respond(error_response(500, "the request was dropped without an answer", request_id_,
-                         loop_.state().clock.now()));
+  respond(wire::error_response(500, "the request was dropped without an answer", request_id_,
+                               loop_.state().clock.now()));
 }
 
 Response Session::no_memory() {
-  return error_response(503, kNoMemory, request_id_, loop_.state().clock.now());
+  return wire::error_response(503, kNoMemory, request_id_, loop_.state().clock.now());
 }
 
 void Session::respond(const Response& response) {
   const bool streams = response.stream_after && method_ != Method::head;
   if (streams && !begin_stream(*response.stream_after)) {
-    Response refusal = error_response(503, "too many view the live stream", request_id_,
-                                      loop_.state().clock.now());
+    Response refusal = wire::error_response(503, "too many view the live stream", request_id_,
+                                            loop_.state().clock.now());
     return respond(refusal);
   }
   const bool keep_alive = framing_.keep_alive && !closing_ && !loop_.stopping() && !streams;
   closing_ = !keep_alive;
-  append_response(loop_.out, response,
-                  {.date_line = loop_.date_line(),
-                   .request_id = request_id_,
-                   .http11 = framing_.http11,
-                   .keep_alive = keep_alive,
-                   .until_close = streams,
-                   .head_only = method_ == Method::head});
+  wire::append_response(loop_.out, response,
+                        {.date_line = loop_.date_line(),
+                         .request_id = request_id_,
+                         .http11 = framing_.http11,
+                         .keep_alive = keep_alive,
+                         .until_close = streams,
+                         .head_only = method_ == Method::head});
   record(response.status);
   // That was the end of this request; what comes next may be no request at all.
   answer_bytes_ =
@@ -273,7 +275,7 @@ bool Session::begin_stream(std::uint64_t after) {
 }
 
 void Session::refuse(int status, std::string_view message, Header extra) {
-  Response response = error_response(status, message, request_id_, loop_.state().clock.now());
+  Response response = wire::error_response(status, message, request_id_, loop_.state().clock.now());
   if (!extra.first.empty()) response.headers.push_back(std::move(extra));
   refuse(response);
 }
@@ -297,12 +299,12 @@ void Session::refuse_and_close(int status, std::string_view message) {
   if (request_id_.empty()) choose_request_id({});
   closing_ = true;
   lingers_ = true;
-  respond(error_response(status, message, request_id_, loop_.state().clock.now()));
+  respond(wire::error_response(status, message, request_id_, loop_.state().clock.now()));
   rest();
 }
 
 void Session::choose_request_id(std::string_view from_client) {
-  if (is_request_id(from_client)) {
+  if (wire::is_request_id(from_client)) {
     request_id_ = from_client;
   } else {
     loop_.make_request_id(request_id_);

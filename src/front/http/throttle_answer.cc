@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "front/http/errors.h"
+#include "wire/http/errors.h"
 #include "wire/json.h"
 #include "wire/throttle.h"
 #include "wire/throttle_headers.h"
@@ -25,7 +25,7 @@ Response throttle_response(const core::ThrottleDecision& decision, int denied_st
   if (!decision.allowed) {
     const std::string message = "Rate limit exceeded for key: " + std::string(decision.key());
     out.member("status", denied_status)
-        .member("error", reason_of(denied_status))
+        .member("error", wire::reason_of(denied_status))
         .member("message", message)
         .member("timestamp", now)
         .member("requestId", request_id);

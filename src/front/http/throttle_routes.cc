@@ -47,11 +47,11 @@ BatchEntry decode_entry(const Result<wire::JsonValue>& value) {
 }
 
 void encode_failure(wire::JsonWriter& out, std::string_view key, const Error& error) {
-  const int status = status_of(error.kind);
+  const int status = wire::status_of(error.kind);
   out.begin_object()
       .member("key", key)
       .member("status", status)
-      .member("error", reason_of(status))
+      .member("error", wire::reason_of(status))
       .member("message", error.what);
   if (!error.field.empty()) out.member("field", error.field);
   out.end_object();

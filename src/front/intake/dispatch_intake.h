@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "base/ids.h"
-#include "kafka/consumer.h"
+#include "engine/kafka/consumer.h"
 #include "service/dispatch/dispatch_service.h"
 
 namespace penstock::front {

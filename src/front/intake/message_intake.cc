@@ -9,7 +9,7 @@
 #include "base/iso8601.h"
 #include "base/rng.h"
 #include "front/intake/take_messages.h"
-#include "store/quota_store.h"
+#include "store/quota/ports.h"
 #include "wire/gateway.h"
 
 namespace penstock::front {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/time.h"
-#include "kafka/consumer.h"
+#include "engine/kafka/consumer.h"
 #include "service/dispatch/dispatch_service.h"
 #include "service/gateway/gateway_service.h"
 

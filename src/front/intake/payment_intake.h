@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "kafka/consumer.h"
+#include "engine/kafka/consumer.h"
 #include "service/payments/payment_service.h"
 
 namespace penstock::front {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "kafka/consumer.h"
+#include "engine/kafka/consumer.h"
 
 namespace penstock::front {
 

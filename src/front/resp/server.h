@@ -16,7 +16,7 @@
 #include "front/guesses.h"
 #include "runtime/memory_budget.h"
 #include "runtime/metrics.h"
-#include "store/limit_store.h"
+#include "store/limits/ports.h"
 
 namespace penstock::front {
 

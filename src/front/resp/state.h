@@ -13,7 +13,7 @@
 #include "runtime/memory_budget.h"
 #include "runtime/metrics.h"
 #include "runtime/snapshot.h"
-#include "store/limit_store.h"
+#include "store/limits/ports.h"
 
 namespace penstock::front {
 

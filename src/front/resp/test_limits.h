@@ -8,7 +8,7 @@
 
 #include "base/time.h"
 #include "core/limits/decide.h"
-#include "store/limit_store.h"
+#include "store/limits/ports.h"
 
 namespace penstock::front {
 

@@ -2,7 +2,7 @@
 // answered in their order. One per thread, reused for ever.
 //
 // Their keys live in the table of all throttle keys, apart from those of policies, since their
-// limit comes with the call: store/client_limits.h.
+// limit comes with the call: store/limits/client_limits.h.
 #pragma once
 
 #include <array>
@@ -16,8 +16,7 @@
 #include "base/result.h"
 #include "core/limits/limit.h"
 #include "front/resp/state.h"
-#include "store/client_limits.h"
-#include "store/limit_store.h"
+#include "store/limits/ports.h"
 
 namespace penstock::front {
 

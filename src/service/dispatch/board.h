@@ -23,8 +23,7 @@
 #include "core/dispatch/item_type.h"
 #include "core/dispatch/pace.h"
 #include "sink/sink.h"
-#include "store/lease_store.h"
-#include "store/queue_store.h"
+#include "store/queue/ports.h"
 
 namespace penstock::service {
 

@@ -27,9 +27,7 @@
 #include "service/dispatch/dispatch_metrics.h"
 #include "service/dispatch/item_types.h"
 #include "sink/sink.h"
-#include "store/item_feed.h"
-#include "store/lease_store.h"
-#include "store/queue_store.h"
+#include "store/queue/ports.h"
 
 namespace penstock::service {
 

@@ -23,11 +23,9 @@
 #include "runtime/ticker.h"
 #include "service/dispatch/dispatcher.h"
 #include "service/dispatch/item_types.h"
-#include "store/item_feed.h"
-#include "store/lease_store.h"
-#include "store/queue_store.h"
+#include "store/queue/ports.h"
 #include "store/retention_clock.h"
-#include "store/slot_life.h"
+#include "store/slots/ports.h"
 
 namespace penstock::service {
 

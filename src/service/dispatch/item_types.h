@@ -15,7 +15,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "store/item_type_store.h"
+#include "store/queue/ports.h"
 
 namespace penstock::service {
 

@@ -15,7 +15,7 @@
 #include "base/rng.h"
 #include "base/test_instants.h"
 #include "service/dispatch/board.h"
-#include "store/conformance/queue_model.h"
+#include "store/queue/conformance/queue_model.h"
 
 namespace penstock::service {
 

@@ -17,8 +17,8 @@
 #include "runtime/system_clock.h"
 #include "service/dispatch/dispatch_service.h"
 #include "service/test_answer.h"
-#include "store/conformance/item_type_model.h"
-#include "store/conformance/queue_model.h"
+#include "store/queue/conformance/item_type_model.h"
+#include "store/queue/conformance/queue_model.h"
 
 namespace penstock::service {
 

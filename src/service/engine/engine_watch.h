@@ -19,7 +19,7 @@
 #include "base/time.h"
 #include "runtime/backoff.h"
 #include "runtime/metrics.h"
-#include "store/node_registry.h"
+#include "store/limits/ports.h"
 
 namespace penstock::service {
 

@@ -15,8 +15,7 @@
 #include "base/time.h"
 #include "core/gateway/message.h"
 #include "runtime/metrics.h"
-#include "store/attempt_store.h"
-#include "store/quota_store.h"
+#include "store/quota/ports.h"
 
 namespace penstock::service {
 

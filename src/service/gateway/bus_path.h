@@ -22,8 +22,8 @@
 #include "service/gateway/send_path.h"
 #include "service/gateway/send_tally.h"
 #include "sink/message_bus.h"
-#include "store/quota_gate.h"
-#include "store/send_keys.h"
+#include "store/quota/cache_ports.h"
+#include "store/quota/ports.h"
 
 namespace penstock::service {
 

@@ -16,7 +16,7 @@
 #include "runtime/metrics.h"
 #include "runtime/ticker.h"
 #include "sink/receipt_book.h"
-#include "store/delivery_store.h"
+#include "store/quota/ports.h"
 #include "store/retention_clock.h"
 
 namespace penstock::service {

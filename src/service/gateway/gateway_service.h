@@ -24,14 +24,9 @@
 #include "service/gateway/send_tally.h"
 #include "service/reads.h"
 #include "sink/message_bus.h"
-#include "store/attempt_store.h"
-#include "store/delivery_store.h"
-#include "store/item_type_store.h"
-#include "store/queue_store.h"
-#include "store/quota_store.h"
+#include "store/queue/ports.h"
+#include "store/quota/ports.h"
 #include "store/retention_clock.h"
-#include "store/send_keys.h"
-#include "store/usage_export.h"
 
 namespace penstock::service {
 

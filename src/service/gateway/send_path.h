@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "core/gateway/message.h"
-#include "store/quota_store.h"
+#include "store/quota/ports.h"
 
 namespace penstock::service {
 

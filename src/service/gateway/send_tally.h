@@ -8,7 +8,7 @@
 #include "base/time.h"
 #include "runtime/metrics.h"
 #include "service/gateway/usage_log.h"
-#include "store/quota_store.h"
+#include "store/quota/ports.h"
 
 namespace penstock::service {
 

@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "store/quota_store.h"
+#include "store/quota/ports.h"
 
 namespace penstock::service {
 

@@ -19,7 +19,7 @@
 #include "base/time.h"
 #include "runtime/metrics.h"
 #include "runtime/ticker.h"
-#include "store/usage_export.h"
+#include "store/quota/ports.h"
 
 namespace penstock::service {
 

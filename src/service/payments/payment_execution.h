@@ -14,7 +14,7 @@
 #include "runtime/batcher.h"
 #include "runtime/metrics.h"
 #include "service/payments/payment_notifier.h"
-#include "store/payment_store.h"
+#include "store/payments/ports.h"
 
 namespace penstock::service {
 

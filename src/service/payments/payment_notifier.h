@@ -10,8 +10,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "store/item_type_store.h"
-#include "store/queue_store.h"
+#include "store/queue/ports.h"
 
 namespace penstock::service {
 

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "store/payment_rule_store.h"
+#include "store/payments/ports.h"
 
 namespace penstock::service {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "store/item_feed.h"
+#include "store/queue/ports.h"
 
 namespace penstock::service {
 namespace {

@@ -26,10 +26,8 @@
 #include "service/payments/payment_rules.h"
 #include "service/payments/payment_view.h"
 #include "service/reads.h"
-#include "store/item_type_store.h"
-#include "store/payment_rule_store.h"
-#include "store/payment_store.h"
-#include "store/queue_store.h"
+#include "store/payments/ports.h"
+#include "store/queue/ports.h"
 #include "store/retention_clock.h"
 
 namespace penstock::service {

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "runtime/system_clock.h"
-#include "store/conformance/item_type_model.h"
-#include "store/conformance/payment_model.h"
-#include "store/conformance/queue_model.h"
+#include "store/payments/conformance/payment_model.h"
+#include "store/queue/conformance/item_type_model.h"
+#include "store/queue/conformance/queue_model.h"
 
 namespace penstock::service {
 namespace {

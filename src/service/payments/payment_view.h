@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "store/payment_store.h"
-#include "store/queue_store.h"
+#include "store/payments/ports.h"
+#include "store/queue/ports.h"
 
 namespace penstock::service {
 

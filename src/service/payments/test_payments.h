@@ -14,9 +14,9 @@
 #include "runtime/system_clock.h"
 #include "service/payments/payment_service.h"
 #include "service/test_answer.h"
-#include "store/conformance/item_type_model.h"
-#include "store/conformance/payment_model.h"
-#include "store/conformance/queue_model.h"
+#include "store/payments/conformance/payment_model.h"
+#include "store/queue/conformance/item_type_model.h"
+#include "store/queue/conformance/queue_model.h"
 
 namespace penstock::service {
 

@@ -14,7 +14,7 @@
 #include "base/time.h"
 #include "core/slots/slot_config.h"
 #include "runtime/metrics.h"
-#include "store/slot_config_store.h"
+#include "store/slots/ports.h"
 
 namespace penstock::service {
 

@@ -8,7 +8,7 @@
 #include "runtime/metrics.h"
 #include "runtime/ticker.h"
 #include "store/retention_clock.h"
-#include "store/slot_retention.h"
+#include "store/slots/ports.h"
 
 namespace penstock::service {
 

@@ -24,10 +24,7 @@
 #include "runtime/ticker.h"
 #include "service/reads.h"
 #include "service/slots/config_cache.h"
-#include "store/change_feed.h"
-#include "store/slot_config_store.h"
-#include "store/slot_life.h"
-#include "store/slot_store.h"
+#include "store/slots/ports.h"
 
 namespace penstock::service {
 

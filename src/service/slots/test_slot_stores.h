@@ -8,8 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "store/slot_config_store.h"
-#include "store/slot_store.h"
+#include "store/slots/ports.h"
 
 namespace penstock::service {
 

@@ -22,7 +22,7 @@
 #include "runtime/expiry_queue.h"
 #include "runtime/metrics.h"
 #include "service/engine/engine_watch.h"
-#include "store/limit_store.h"
+#include "store/limits/ports.h"
 
 namespace penstock::service {
 

@@ -20,7 +20,7 @@
 #include "core/policy/policy.h"
 #include "core/policy/policy_set.h"
 #include "runtime/snapshot.h"
-#include "store/policy_store.h"
+#include "store/limits/ports.h"
 
 namespace penstock::service {
 

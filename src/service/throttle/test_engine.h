@@ -7,7 +7,7 @@
 #include <string>
 
 #include "service/throttle/test_throttle_stores.h"
-#include "store/node_registry.h"
+#include "store/limits/ports.h"
 
 namespace penstock::service {
 

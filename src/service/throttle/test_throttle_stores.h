@@ -12,8 +12,7 @@
 #include <vector>
 
 #include "core/policy/policy_rules.h"
-#include "store/limit_store.h"
-#include "store/policy_store.h"
+#include "store/limits/ports.h"
 
 namespace penstock::service {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "service/throttle/throttle_service.h"
-#include "store/client_limits.h"
+#include "store/limits/ports.h"
 
 namespace penstock::service {
 namespace {

@@ -34,8 +34,7 @@
 #include "service/throttle/engine_gate.h"
 #include "service/throttle/policy_cache.h"
 #include "service/throttle/throttle_metrics.h"
-#include "store/limit_store.h"
-#include "store/policy_store.h"
+#include "store/limits/ports.h"
 
 namespace penstock::service {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "kafka/producer.h"
+#include "engine/kafka/producer.h"
 #include "sink/message_bus.h"
 
 namespace penstock::sink {

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "core/dispatch/item_type.h"
-#include "kafka/producer.h"
+#include "engine/kafka/producer.h"
 #include "sink/sink.h"
 
 namespace penstock::sink {

@@ -10,9 +10,9 @@
 
 #include "base/test_instants.h"
 #include "base/time.h"
+#include "engine/rocksdb/private_mounts.h"
+#include "engine/rocksdb/temp_folder.h"
 #include "store/embedded/embedded_store.h"
-#include "store/embedded/private_mounts.h"
-#include "store/embedded/temp_folder.h"
 
 namespace penstock::store::embedded {
 namespace {
@@ -42,15 +42,15 @@ class SmallDisk : public testing::Test {
     auto store = EmbeddedStore::open({.dir = disk_ / "data"}, clock_);
     ASSERT_TRUE(store) << store.error().what;
     store_ = std::move(*store);
-    const auto change = store_->backend().slot_configs->put({.name = ConfigName::trusted("c"),
-                                                             .pool = PoolName::trusted("c"),
-                                                             .max_per_window = 1'000,
-                                                             .window_size = Seconds{1}},
-                                                            std::nullopt);
+    const auto change = store_->backend().slots.configs->put({.name = ConfigName::trusted("c"),
+                                                              .pool = PoolName::trusted("c"),
+                                                              .max_per_window = 1'000,
+                                                              .window_size = Seconds{1}},
+                                                             std::nullopt);
     ASSERT_TRUE(change) << change.error().what;
   }
 
-  SlotStore& slots() { return *store_->backend().slots; }
+  SlotStore& slots() { return *store_->backend().slots.store; }
   StoreHealth& health() { return *store_->backend().health; }
 
   // The first error, or nothing. What is acknowledged is noted.

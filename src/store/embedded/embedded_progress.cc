@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "store/embedded/bytes.h"
+#include "engine/rocksdb/bytes.h"
 #include "store/embedded/writer.h"
 
 namespace penstock::store::embedded {

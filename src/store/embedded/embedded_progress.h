@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "core/retention/progress.h"
-#include "store/embedded/engine.h"
+#include "engine/rocksdb/engine.h"
 #include "store/retention_clock.h"
 
 namespace penstock::store::embedded {

@@ -11,9 +11,9 @@
 #include "base/rng.h"
 #include "base/test_instants.h"
 #include "base/time.h"
-#include "store/embedded/faulty_file_system.h"
+#include "engine/rocksdb/faulty_file_system.h"
+#include "engine/rocksdb/temp_folder.h"
 #include "store/embedded/store_parts.h"
-#include "store/embedded/temp_folder.h"
 
 namespace penstock::store::embedded {
 namespace {

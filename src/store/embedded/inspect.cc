@@ -8,13 +8,13 @@
 #include <system_error>
 #include <utility>
 
-#include "store/embedded/cursor.h"
-#include "store/embedded/encoding.h"
-#include "store/embedded/engine_options.h"
-#include "store/embedded/errors.h"
-#include "store/embedded/folder_holder.h"
-#include "store/embedded/item_type_encoding.h"
-#include "store/embedded/read_only.h"
+#include "engine/rocksdb/cursor.h"
+#include "engine/rocksdb/engine_options.h"
+#include "engine/rocksdb/errors.h"
+#include "engine/rocksdb/folder_holder.h"
+#include "engine/rocksdb/read_only.h"
+#include "store/queue/embedded/item_type_encoding.h"
+#include "store/slots/embedded/encoding.h"
 
 namespace penstock::store::embedded {
 namespace {

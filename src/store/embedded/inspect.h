@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "store/item_type_store.h"
+#include "store/queue/ports.h"
 
 namespace penstock::store::embedded {
 

@@ -8,9 +8,9 @@
 #include <memory>
 #include <string>
 
+#include "engine/rocksdb/temp_folder.h"
 #include "store/embedded/embedded_store.h"
-#include "store/embedded/encoding.h"
-#include "store/embedded/temp_folder.h"
+#include "store/slots/embedded/encoding.h"
 
 namespace penstock::store::embedded {
 namespace {
@@ -53,7 +53,7 @@ TEST_F(Inspect, reads_beside_the_process_that_uses_it) {
   core::ItemTypeSettings settings;
   settings.sink.type = core::SinkType::http;
   settings.sink.url = "http://127.0.0.1:9/one";
-  ItemTypeStore& types = *store->backend().item_types;
+  ItemTypeStore& types = *store->backend().queue.types;
   ASSERT_TRUE(types.put(ItemType::trusted("PAYMENT"), 0, settings, std::nullopt));
   settings.sink.url = "http://127.0.0.1:9/two";
   ASSERT_TRUE(types.put(ItemType::trusted("PAYMENT"), 1, settings, std::nullopt));

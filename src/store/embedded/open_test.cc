@@ -14,16 +14,16 @@
 
 #include "base/test_instants.h"
 #include "base/time.h"
-#include "store/embedded/cursor.h"
+#include "engine/rocksdb/cursor.h"
+#include "engine/rocksdb/engine.h"
+#include "engine/rocksdb/engine_options.h"
+#include "engine/rocksdb/folder_holder.h"
+#include "engine/rocksdb/folder_lock.h"
+#include "engine/rocksdb/seal.h"
+#include "engine/rocksdb/temp_folder.h"
 #include "store/embedded/embedded_store.h"
-#include "store/embedded/encoding.h"
-#include "store/embedded/engine.h"
-#include "store/embedded/engine_options.h"
-#include "store/embedded/folder_holder.h"
-#include "store/embedded/folder_lock.h"
-#include "store/embedded/queue_encoding.h"
-#include "store/embedded/seal.h"
-#include "store/embedded/temp_folder.h"
+#include "store/queue/embedded/queue_encoding.h"
+#include "store/slots/embedded/encoding.h"
 
 namespace penstock::store::embedded {
 namespace {
@@ -47,14 +47,14 @@ class Open : public testing::Test {
 
   static void fill(EmbeddedStore& store, int events) {
     const Backend backend = store.backend();
-    EXPECT_TRUE(backend.slot_configs->put({.name = ConfigName::trusted("c"),
-                                           .pool = PoolName::trusted("c"),
-                                           .max_per_window = 10,
-                                           .window_size = Seconds{1}},
-                                          std::nullopt));
+    EXPECT_TRUE(backend.slots.configs->put({.name = ConfigName::trusted("c"),
+                                            .pool = PoolName::trusted("c"),
+                                            .max_per_window = 10,
+                                            .window_size = Seconds{1}},
+                                           std::nullopt));
     for (int i = 0; i < events; ++i) {
       const std::vector<SlotRequest> requests = {request(i)};
-      EXPECT_TRUE(backend.slots->assign(requests, std::nullopt)[0]);
+      EXPECT_TRUE(backend.slots.store->assign(requests, std::nullopt)[0]);
     }
   }
   static SlotRequest request(int i) {
@@ -65,7 +65,7 @@ class Open : public testing::Test {
             .max_delay = std::chrono::hours{1}};
   }
   static std::size_t rows(EmbeddedStore& store) {
-    const auto all = store.backend().slots->scan(EventId{}, SIZE_MAX);
+    const auto all = store.backend().slots.store->scan(EventId{}, SIZE_MAX);
     EXPECT_TRUE(all) << all.error().what;
     return all ? all->size() : 0;
   }
@@ -207,27 +207,6 @@ TEST_F(Open, refuses_a_newer_schema_and_leaves_it_alone) {
   }
 }
 
-TEST_F(Open, brings_an_older_schema_up_to_date) {
-  opened(3).reset();
-  const auto schema = [](const Engine::View& view) {
-    std::string value;
-    EXPECT_TRUE(view.db()
-                    .Get(rocksdb::ReadOptions(), view.family(Family::meta),
-                         rocksdb::Slice(kSchemaKey.data(), kSchemaKey.size()), &value)
-                    .ok());
-    return decode_schema(value);
-  };
-  change_raw([](const Engine::View& view) {
-    ASSERT_TRUE(view.db()
-                    .Put(rocksdb::WriteOptions(), view.family(Family::meta),
-                         rocksdb::Slice(kSchemaKey.data(), kSchemaKey.size()), encode_schema(1))
-                    .ok());
-    ASSERT_TRUE(view.db().DropColumnFamily(view.family(Family::throttle_policy)).ok());
-  });
-  EXPECT_NE(opened(), nullptr);
-  change_raw([&](const Engine::View& view) { EXPECT_EQ(schema(view), kSchemaVersion); });
-}
-
 TEST_F(Open, refuses_a_column_family_it_does_not_know) {
   opened(3).reset();
   change_raw([](const Engine::View& view) {
@@ -238,86 +217,6 @@ TEST_F(Open, refuses_a_column_family_it_does_not_know) {
   expect_refused(ErrorKind::unavailable, "newer version of Penstock (it holds 'from_the_future'");
 }
 
-TEST_F(Open, lists_the_dead_items_of_an_older_folder) {
-  const ItemType type = ItemType::trusted("T");
-  {
-    const auto store = opened();
-    QueueStore& queue = *store->backend().queue;
-    std::vector<NewItem> items;
-    for (const char* id : {"alive", "dead", "done"}) {
-      items.push_back({.type = type, .id = ItemId::trusted(id), .due = kStart, .context = "{}"});
-    }
-    queue.enqueue(items, kStart);
-    ASSERT_EQ(queue.claim({.type = type, .token = 1, .limit = 3}, kStart)->items.size(), 3U);
-    const std::vector<Settlement> settlements = {
-        {.id = ItemId::trusted("dead"), .outcome = Outcome::refused, .detail = "no"},
-        {.id = ItemId::trusted("done"), .outcome = Outcome::done}};
-    ASSERT_TRUE(queue.settle({.type = type, .token = 1, .items = settlements}, kStart));
-  }
-  change_raw([&](const Engine::View& view) {
-    EXPECT_TRUE(view.db()
-                    .Delete(rocksdb::WriteOptions(), view.family(Family::queue_state),
-                            dead_key(type, kStart, "dead"))
-                    .ok());
-    EXPECT_TRUE(view.db()
-                    .Put(rocksdb::WriteOptions(), view.family(Family::meta),
-                         rocksdb::Slice(kSchemaKey.data(), kSchemaKey.size()), encode_schema(6))
-                    .ok());
-  });
-  {
-    const auto store = opened();
-    QueueStore& queue = *store->backend().queue;
-    const auto dead = queue.dead(type, std::nullopt, 10);
-    ASSERT_TRUE(dead);
-    ASSERT_EQ(dead->size(), 1U);
-    EXPECT_EQ(dead->front().id.str(), "dead");
-    EXPECT_EQ(dead->front().died, kStart);
-    ASSERT_TRUE(queue.redrive(type, ItemId::trusted("dead"), kStart));
-  }
-  change_raw([&](const Engine::View& view) {
-    Cursor rows(view, Family::queue_state, dead_prefix(type), behind(dead_prefix(type)));
-    EXPECT_FALSE(rows.valid()) << "what is alive again leaves nothing behind";
-  });
-}
-
-TEST_F(Open, gives_slots_of_waiting_items_of_an_older_folder_their_own_ids) {
-  const ItemType type = ItemType::trusted("T");
-  const auto request = [&](const char* event) {
-    return SlotRequest{.event = EventId::trusted(event),
-                       .config_name = ConfigName::trusted("c"),
-                       .requested = kStart,
-                       .max_delay = std::chrono::hours{1}};
-  };
-  {
-    const auto store = opened();
-    ASSERT_TRUE(store->backend().slot_configs->put({.name = ConfigName::trusted("c"),
-                                                    .pool = PoolName::trusted("c"),
-                                                    .max_per_window = 9,
-                                                    .window_size = Seconds{4}},
-                                                   kStart));
-    const SlotRequest event = request("T:b");
-    ASSERT_TRUE(store->backend().slots->assign({&event, 1}, kStart - Seconds{1}).at(0));
-    std::vector<NewItem> items;
-    for (const char* id : {"a", "b"}) {
-      items.push_back({.type = type, .id = ItemId::trusted(id), .due = kStart, .context = "{}"});
-    }
-    items[0].slot = request("T:a");  // as it was
-    for (const auto& answer : store->backend().queue->enqueue(items, kStart)) ASSERT_TRUE(answer);
-  }
-  change_raw([&](const Engine::View& view) {
-    EXPECT_TRUE(view.db()
-                    .Put(rocksdb::WriteOptions(), view.family(Family::meta),
-                         rocksdb::Slice(kSchemaKey.data(), kSchemaKey.size()), encode_schema(7))
-                    .ok());
-  });
-  const auto store = opened();
-  const auto all = store->backend().slots->scan(EventId{}, 10);
-  ASSERT_TRUE(all);
-  std::vector<std::string> ids;
-  for (const Slot& slot : *all) ids.push_back(slot.event.str());
-  EXPECT_EQ(ids, (std::vector<std::string>{" T:a", "T:b"}));
-}
-
 // The lock of the folder says that the former holder is dead; the clock may say otherwise.
 TEST_F(Open, ends_every_lease_even_if_the_clock_was_set_back) {
   const ItemType type = ItemType::trusted("T");
@@ -326,7 +225,7 @@ TEST_F(Open, ends_every_lease_even_if_the_clock_was_set_back) {
   {
     const auto store = opened();
     clock_.set(kStart + std::chrono::hours{1});
-    LeaseStore& leases = *store->backend().leases;
+    LeaseStore& leases = *store->backend().queue.leases;
     for (int i = 0; i < 2; ++i) {  // the second call renews, and leaves the pause
       const auto lease = leases.acquire(
           {.type = type, .node = "dead", .term = Seconds{3}, .paused_until = paused}, std::nullopt);
@@ -336,7 +235,7 @@ TEST_F(Open, ends_every_lease_even_if_the_clock_was_set_back) {
   }
   clock_.set(kStart);
   const auto store = opened();
-  LeaseStore& leases = *store->backend().leases;
+  LeaseStore& leases = *store->backend().queue.leases;
   EXPECT_EQ(leases.view(type, std::nullopt)->holder, std::nullopt);
   const auto lease =
       leases.acquire({.type = type, .node = "next", .term = Seconds{3}}, std::nullopt);
@@ -416,7 +315,7 @@ TEST_F(Open, tells_of_a_damaged_table_when_it_is_read) {
     EXPECT_EQ(store.error().kind, ErrorKind::corrupt) << store.error().what;
     return;
   }
-  const auto all = (*store)->backend().slots->scan(EventId{}, SIZE_MAX);
+  const auto all = (*store)->backend().slots.store->scan(EventId{}, SIZE_MAX);
   ASSERT_FALSE(all);
   EXPECT_EQ(all.error().kind, ErrorKind::corrupt);
 }
@@ -431,13 +330,13 @@ TEST_F(Open, fails_only_the_event_whose_record_is_damaged) {
   });
   const auto store = opened();
   const std::vector<SlotRequest> requests = {request(1), request(2), request(77)};
-  const auto answers = store->backend().slots->assign(requests, std::nullopt);
+  const auto answers = store->backend().slots.store->assign(requests, std::nullopt);
   EXPECT_TRUE(answers[0]);
   ASSERT_FALSE(answers[1]);
   EXPECT_EQ(answers[1].error().kind, ErrorKind::corrupt);
   EXPECT_TRUE(answers[2]);
   const std::vector<EventId> events = {request(2).event};
-  const auto found = store->backend().slots->find(events);
+  const auto found = store->backend().slots.store->find(events);
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().kind, ErrorKind::corrupt);
   EXPECT_TRUE(store->backend().health->check());

@@ -7,9 +7,9 @@
 
 #include "base/test_instants.h"
 #include "base/time.h"
+#include "engine/rocksdb/temp_folder.h"
 #include "store/embedded/embedded_progress.h"
 #include "store/embedded/store_parts.h"
-#include "store/embedded/temp_folder.h"
 
 namespace penstock::store::embedded {
 namespace {

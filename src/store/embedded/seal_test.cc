@@ -1,5 +1,5 @@
 // A folder that lost what was acknowledged is refused, named, and left as it is.
-#include "store/embedded/seal.h"
+#include "engine/rocksdb/seal.h"
 
 #include <gtest/gtest.h>
 
@@ -14,10 +14,10 @@
 
 #include "base/test_instants.h"
 #include "base/time.h"
-#include "store/embedded/encoding.h"
+#include "engine/rocksdb/temp_folder.h"
+#include "engine/rocksdb/verify.h"
 #include "store/embedded/store_parts.h"
-#include "store/embedded/temp_folder.h"
-#include "store/embedded/verify.h"
+#include "store/slots/embedded/encoding.h"
 
 namespace penstock::store::embedded {
 namespace {

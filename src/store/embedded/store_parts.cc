@@ -62,23 +62,16 @@ Result<std::unique_ptr<StoreParts>> StoreParts::open(const EngineOptions& option
 Backend StoreParts::backend() noexcept {
   return {.name = "embedded",
           .health = &health,
-          .slots = &slots,
-          .slot_configs = &configs,
-          .slot_retention = &retention,
-          .slot_life = &life,
-          .policies = &policies,
-          .limit_archive = &limit_archive,
-          .queue = &queue,
-          .leases = &leases,
-          .item_types = &item_types,
-          .payments = &payments,
-          .payment_rules = &payment_rules,
-          .quotas = &quotas,
-          .deliveries = &deliveries,
-          .usage_export = &usage_export,
-          .attempts = &attempts,
-          .send_keys = &send_keys,
-          .retention_clock = &progress};
+          .retention_clock = &progress,
+          .slots = {.store = &slots, .configs = &configs, .retention = &retention, .life = &life},
+          .limits = {.policies = &policies, .archive = &limit_archive},
+          .queue = {.store = &queue, .leases = &leases, .types = &item_types},
+          .payments = {.store = &payments, .rules = &payment_rules},
+          .quota = {.store = &quotas,
+                    .deliveries = &deliveries,
+                    .usage = &usage_export,
+                    .attempts = &attempts,
+                    .keys = &send_keys}};
 }
 
 }  // namespace penstock::store::embedded

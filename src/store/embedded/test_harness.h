@@ -6,9 +6,9 @@
 #include <memory>
 #include <utility>
 
-#include "store/conformance/harness.h"
+#include "engine/rocksdb/temp_folder.h"
 #include "store/embedded/embedded_store.h"
-#include "store/embedded/temp_folder.h"
+#include "store/slots/conformance/harness.h"
 
 namespace penstock::store::conformance {
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "store/embedded/records.h"
+#include "store/slots/embedded/records.h"
 
 namespace penstock::store::embedded {
 

@@ -7,13 +7,13 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "store/embedded/active_configs.h"
+#include "engine/rocksdb/engine.h"
 #include "store/embedded/embedded_progress.h"
-#include "store/embedded/engine.h"
-#include "store/embedded/policy_index.h"
-#include "store/embedded/queue_index.h"
-#include "store/embedded/timelines.h"
-#include "store/embedded/window_counters.h"
+#include "store/limits/embedded/policy_index.h"
+#include "store/queue/embedded/queue_index.h"
+#include "store/slots/embedded/active_configs.h"
+#include "store/slots/embedded/timelines.h"
+#include "store/slots/embedded/window_counters.h"
 
 namespace penstock::store::embedded {
 

@@ -9,10 +9,10 @@
 #include <thread>
 
 #include "base/log.h"
+#include "engine/postgres/pool.h"
 #include "runtime/backoff.h"
-#include "store/change_feed.h"
-#include "store/postgres/item_news.h"
-#include "store/postgres/pool.h"
+#include "store/queue/postgres/item_news.h"
+#include "store/slots/ports.h"
 
 namespace penstock::store::postgres {
 

@@ -10,10 +10,10 @@
 #include <thread>
 #include <vector>
 
+#include "engine/testing/tcp_proxy.h"
 #include "runtime/stopwatch.h"
 #include "store/postgres/testing/asks.h"
 #include "store/postgres/testing/test_server.h"
-#include "store/testing/tcp_proxy.h"
 
 namespace penstock::store::postgres {
 namespace {
@@ -35,7 +35,8 @@ class Faults : public testing::Test {
   static Result<Assignment> assign_in_the_end(PostgresStore& store, const SlotRequest& request) {
     const runtime::Stopwatch watch;
     for (;;) {
-      auto answer = std::move(store.backend().slots->assign({&request, 1}, std::nullopt).front());
+      auto answer =
+          std::move(store.backend().slots.store->assign({&request, 1}, std::nullopt).front());
       if (answer || watch.seconds() > 30) return answer;
       std::this_thread::yield();
     }
@@ -45,7 +46,7 @@ class Faults : public testing::Test {
     ASSERT_FALSE(acknowledged.empty());
     std::vector<EventId> events;
     for (const auto& [event, slot] : acknowledged) events.push_back(EventId::trusted(event));
-    const auto found = store.backend().slots->find(events);
+    const auto found = store.backend().slots.store->find(events);
     ASSERT_TRUE(found) << found.error().what;
     for (std::size_t i = 0; i < events.size(); ++i) {
       EXPECT_EQ((*found)[i], acknowledged.at(events[i].str())) << events[i].str();
@@ -61,7 +62,7 @@ TEST_F(Faults, an_answer_lost_after_the_request_keeps_the_slot_for_the_retry) {
   put(*store, 10);
   const auto requests = asks("e", 0, 25);
   proxy_.lose_answer_to("e24");
-  for (const auto& answer : store->backend().slots->assign(requests, std::nullopt)) {
+  for (const auto& answer : store->backend().slots.store->assign(requests, std::nullopt)) {
     ASSERT_FALSE(answer);
     EXPECT_TRUE(answer.error().kind == ErrorKind::unavailable ||
                 answer.error().kind == ErrorKind::timeout)
@@ -72,7 +73,7 @@ TEST_F(Faults, an_answer_lost_after_the_request_keeps_the_slot_for_the_retry) {
   while (server().number(database_, "SELECT count(*) FROM penstock.event_slot") < 25) {
     ASSERT_LT(watch.seconds(), 20);
   }
-  const auto again = store->backend().slots->assign(requests, std::nullopt);
+  const auto again = store->backend().slots.store->assign(requests, std::nullopt);
   for (const auto& answer : again) {
     ASSERT_TRUE(answer) << answer.error().what;
     EXPECT_FALSE(answer->fresh);
@@ -88,7 +89,7 @@ TEST_F(Faults, a_silent_server_costs_a_call_no_more_than_its_deadline) {
   for (int i = 0; i < 3; ++i) {
     const runtime::Stopwatch watch;
     const SlotRequest request = ask("e" + std::to_string(i));
-    const auto answer = store->backend().slots->assign({&request, 1}, std::nullopt);
+    const auto answer = store->backend().slots.store->assign({&request, 1}, std::nullopt);
     EXPECT_FALSE(answer.front());
     EXPECT_LT(watch.seconds(), 4.0);  // 0.4 s and the scheduling of a busy machine
   }
@@ -107,7 +108,7 @@ TEST_F(Faults, while_the_server_is_away_calls_fail_at_once_and_few_of_them_knock
   const int before = proxy_.accepted();
   int calls = 0;
   while (watch.seconds() < 2.0) {
-    const auto answer = store->backend().slots->assign({&request, 1}, std::nullopt);
+    const auto answer = store->backend().slots.store->assign({&request, 1}, std::nullopt);
     ASSERT_FALSE(answer.front());
     EXPECT_EQ(answer.front().error().kind, ErrorKind::unavailable) << answer.front().error().what;
     ++calls;
@@ -139,7 +140,7 @@ TEST_F(Faults, a_terminated_backend_loses_no_acknowledged_slot_and_no_capacity) 
       for (int batch = 0; batch < 25; ++batch) {
         const auto requests = asks("c" + std::to_string(client % 2) + "-", batch * 20, 20);
         for (int tried = 0; tried < 3; ++tried) {
-          for (const auto& answer : store->backend().slots->assign(requests, std::nullopt)) {
+          for (const auto& answer : store->backend().slots.store->assign(requests, std::nullopt)) {
             if (!answer) continue;
             const std::lock_guard lock(mutex);
             const auto [known, added] =
@@ -171,7 +172,7 @@ TEST_F(Faults, a_crash_of_the_server_keeps_every_acknowledged_slot) {
         for (int batch = 0; !stop; ++batch) {
           const auto requests = asks(
               "r" + std::to_string(round) + "c" + std::to_string(client) + "-", batch * 20, 20);
-          for (const auto& answer : store->backend().slots->assign(requests, std::nullopt)) {
+          for (const auto& answer : store->backend().slots.store->assign(requests, std::nullopt)) {
             if (!answer) continue;
             const std::lock_guard lock(mutex);
             acknowledged.emplace(answer->slot.event.str(), answer->slot);
@@ -207,7 +208,7 @@ TEST_F(Faults, a_lock_that_is_not_granted_in_time_is_a_timeout_and_charges_nothi
                                 runtime::Deadline(Seconds{20})));
   const auto hasty = open_store({.url = server().url(database_), .deadline = Millis{800}});
   const SlotRequest request = ask("e0");
-  const auto answer = hasty->backend().slots->assign({&request, 1}, std::nullopt);
+  const auto answer = hasty->backend().slots.store->assign({&request, 1}, std::nullopt);
   ASSERT_FALSE(answer.front());
   EXPECT_EQ(answer.front().error().kind, ErrorKind::timeout) << answer.front().error().what;
   ASSERT_TRUE((*holder)->script("ROLLBACK", runtime::Deadline(Seconds{20})));

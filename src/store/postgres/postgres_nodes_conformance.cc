@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "engine/testing/tcp_proxy.h"
 #include "runtime/stopwatch.h"
 #include "store/postgres/testing/asks.h"
 #include "store/postgres/testing/test_server.h"
-#include "store/testing/tcp_proxy.h"
 
 namespace penstock::store::postgres {
 namespace {
@@ -33,7 +33,7 @@ class Nodes : public testing::Test {
 
   // Assigns on one node; answers for one event must be equal wherever they come from.
   void assign(std::size_t node, const std::vector<SlotRequest>& requests) {
-    const auto answers = nodes_[node]->backend().slots->assign(requests, std::nullopt);
+    const auto answers = nodes_[node]->backend().slots.store->assign(requests, std::nullopt);
     const std::lock_guard lock(mutex_);
     for (std::size_t i = 0; i < answers.size(); ++i) {
       if (!answers[i]) {
@@ -138,7 +138,7 @@ TEST_F(Nodes, a_raised_maximum_counts_on_every_node_at_once_whatever_it_remember
   put(*nodes_[2], 3);
   for (std::size_t node = 0; node < 3; ++node) {
     const SlotRequest request = ask("late" + std::to_string(node));
-    const auto answer = nodes_[node]->backend().slots->assign({&request, 1}, std::nullopt);
+    const auto answer = nodes_[node]->backend().slots.store->assign({&request, 1}, std::nullopt);
     ASSERT_TRUE(answer.front());
     EXPECT_EQ(answer.front()->slot.window_start, kNoon + Seconds{4 * static_cast<int>(node)});
     EXPECT_EQ(answer.front()->slot.config_version, 2);
@@ -188,33 +188,35 @@ class Told {
 TEST_F(Nodes, a_changed_config_and_a_flush_reach_every_node_within_a_second) {
   Told told[3];
   for (std::size_t i = 0; i < 3; ++i) {
-    nodes_[i]->backend().changes->subscribe([&, i](const auto& changed) { told[i].note(changed); });
+    nodes_[i]->backend().slots.changes->subscribe(
+        [&, i](const auto& changed) { told[i].note(changed); });
   }
   // Listening has begun once a flush arrives.
   for (Told& one : told) {
-    while (!one.hears("*", 0.05)) ASSERT_TRUE(nodes_[0]->backend().changes->flush_everywhere());
+    while (!one.hears("*", 0.05))
+      ASSERT_TRUE(nodes_[0]->backend().slots.changes->flush_everywhere());
   }
   put(*nodes_[1], 5, "card", "card");
   for (Told& one : told) EXPECT_TRUE(one.hears("card", 1.0));
   for (Told& one : told) one.forget();
-  ASSERT_TRUE(nodes_[2]->backend().changes->flush_everywhere());
+  ASSERT_TRUE(nodes_[2]->backend().slots.changes->flush_everywhere());
   for (Told& one : told) EXPECT_TRUE(one.hears("*", 1.0));
-  for (auto& node : nodes_) node->backend().changes->subscribe(nullptr);
+  for (auto& node : nodes_) node->backend().slots.changes->subscribe(nullptr);
 }
 
 TEST_F(Nodes, a_listener_that_lost_its_connection_counts_everything_as_changed) {
   TcpProxy proxy(server().port());
   const auto node = open_store({.url = ServerProcess::url_to(proxy.port(), database_)});
   Told told;
-  node->backend().changes->subscribe([&](const auto& changed) { told.note(changed); });
-  while (!told.hears("*", 0.05)) ASSERT_TRUE(node->backend().changes->flush_everywhere());
+  node->backend().slots.changes->subscribe([&](const auto& changed) { told.note(changed); });
+  while (!told.hears("*", 0.05)) ASSERT_TRUE(node->backend().slots.changes->flush_everywhere());
   told.forget();
   proxy.set(TcpProxy::Mode::refuse);
   while (proxy.open() > 0) std::this_thread::yield();
   put(*nodes_[0], 5, "missed", "missed");
   proxy.set(TcpProxy::Mode::pass);
   EXPECT_TRUE(told.hears("*", 20));
-  node->backend().changes->subscribe(nullptr);
+  node->backend().slots.changes->subscribe(nullptr);
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/policy/policy_rules.h"
-#include "store/postgres/schema.h"
-#include "store/postgres/sql.h"
+#include "engine/postgres/schema.h"
+#include "engine/postgres/sql.h"
 #include "store/postgres/testing/asks.h"
 #include "store/postgres/testing/test_server.h"
 
@@ -18,18 +18,18 @@ namespace {
 
 // Everything that throttle does, once.
 void throttle_with(const Backend& backend) {
-  EXPECT_TRUE(backend.policies->create(core::default_policy_draft(), std::nullopt));
-  EXPECT_TRUE(backend.policies->remove("default", std::nullopt));
+  EXPECT_TRUE(backend.limits.policies->create(core::default_policy_draft(), std::nullopt));
+  EXPECT_TRUE(backend.limits.policies->remove("default", std::nullopt));
   const LimitCheck check{.key = "k", .limit = core::default_policy_draft().limit};
   core::LimitStatus status;
   const LimitRequest request{.checks = {&check, 1}, .cost = 1, .statuses = {&status, 1}};
   std::vector<Result<LimitAnswer>> answers(1, fail(ErrorKind::corrupt, "no answer"));
-  backend.limits->apply({&request, 1}, std::nullopt, answers);
+  backend.limits.store->apply({&request, 1}, std::nullopt, answers);
   EXPECT_TRUE(answers[0]) << answers[0].error().what;
-  EXPECT_EQ(backend.limits->reset("k"), true);
-  EXPECT_TRUE(backend.limit_sweep->sweep(10, std::nullopt));
-  EXPECT_EQ(backend.nodes->beat("n", Seconds{10}), 1U);
-  EXPECT_TRUE(backend.nodes->leave("n"));
+  EXPECT_EQ(backend.limits.store->reset("k"), true);
+  EXPECT_TRUE(backend.limits.sweep->sweep(10, std::nullopt));
+  EXPECT_EQ(backend.limits.nodes->beat("n", Seconds{10}), 1U);
+  EXPECT_TRUE(backend.limits.nodes->leave("n"));
 }
 
 // What becomes of slots after their assignment, each once.
@@ -37,12 +37,12 @@ void live_with(const Backend& backend) {
   auto requests = asks("life", 0, 3);
   requests[2].ttl = Millis{1};
   for (int round = 0; round < 2; ++round) {
-    for (const auto& answer : backend.slots->assign(requests, kNoon - Seconds{60})) {
+    for (const auto& answer : backend.slots.store->assign(requests, kNoon - Seconds{60})) {
       EXPECT_TRUE(answer) << answer.error().what;
     }
-    EXPECT_TRUE(backend.slot_life->confirm(requests[0].event, kNoon - Seconds{60}));
-    EXPECT_TRUE(backend.slot_life->release(requests[1].event, kNoon - Seconds{60}));
-    EXPECT_EQ(backend.slot_life->expire(10, kNoon - Seconds{30}), 1U);
+    EXPECT_TRUE(backend.slots.life->confirm(requests[0].event, kNoon - Seconds{60}));
+    EXPECT_TRUE(backend.slots.life->release(requests[1].event, kNoon - Seconds{60}));
+    EXPECT_EQ(backend.slots.life->expire(10, kNoon - Seconds{30}), 1U);
   }
 }
 
@@ -59,29 +59,29 @@ void dispatch_with(const Backend& backend) {
                                   .config = nullptr,
                                   .requested = now,
                                   .max_delay = Seconds{60}};
-  for (const auto& answer : backend.queue->enqueue(items, now)) {
+  for (const auto& answer : backend.queue.store->enqueue(items, now)) {
     EXPECT_TRUE(answer) << answer.error().what;
   }
-  const auto claim = backend.queue->claim({.type = type, .token = 1, .limit = 2}, now);
+  const auto claim = backend.queue.store->claim({.type = type, .token = 1, .limit = 2}, now);
   ASSERT_TRUE(claim) << claim.error().what;
   const std::vector<Settlement> settlements = {
       {.id = items[0].id, .batch_id = claim->batch_id, .outcome = Outcome::refused, .detail = "x"},
       {.id = items[1].id, .batch_id = claim->batch_id, .outcome = Outcome::failed, .detail = "y"}};
-  EXPECT_EQ(backend.queue->settle({.type = type, .token = 1, .items = settlements}, now),
+  EXPECT_EQ(backend.queue.store->settle({.type = type, .token = 1, .items = settlements}, now),
             (std::vector<bool>{true, true}));
-  EXPECT_TRUE(backend.queue->redrive(type, items[0].id, now));
-  EXPECT_TRUE(backend.queue->cancel(type, items[2].id, now));
-  EXPECT_TRUE(backend.queue->find(type, items[0].id));
-  EXPECT_TRUE(backend.queue->summary(type));
-  EXPECT_EQ(backend.queue->forget(type, now + Seconds{1}, 10), 1U);
-  const auto lease = backend.leases->acquire(
+  EXPECT_TRUE(backend.queue.store->redrive(type, items[0].id, now));
+  EXPECT_TRUE(backend.queue.store->cancel(type, items[2].id, now));
+  EXPECT_TRUE(backend.queue.store->find(type, items[0].id));
+  EXPECT_TRUE(backend.queue.store->summary(type));
+  EXPECT_EQ(backend.queue.store->forget(type, now + Seconds{1}, 10), 1U);
+  const auto lease = backend.queue.leases->acquire(
       {.type = type, .node = "n", .term = Seconds{5}, .paused_until = {}}, now);
   EXPECT_TRUE(lease && *lease);
-  EXPECT_TRUE(backend.leases->view(type, now));
-  EXPECT_TRUE(backend.leases->release(type, "n"));
-  EXPECT_TRUE(backend.item_types->put(type, 0, {}, now));
-  EXPECT_TRUE(backend.item_types->list());
-  EXPECT_TRUE(backend.item_types->revision());
+  EXPECT_TRUE(backend.queue.leases->view(type, now));
+  EXPECT_TRUE(backend.queue.leases->release(type, "n"));
+  EXPECT_TRUE(backend.queue.types->put(type, 0, {}, now));
+  EXPECT_TRUE(backend.queue.types->list());
+  EXPECT_TRUE(backend.queue.types->revision());
 }
 
 TEST(Schema, migrate_makes_it_and_a_second_run_changes_nothing) {
@@ -146,14 +146,15 @@ TEST(Schema, slots_of_items_that_wait_get_their_own_ids) {
     put(*store, 3);
     auto events = asks("e", 0, 1);
     events[0].event = EventId::trusted("T:b");  // public, and of the id of an item
-    ASSERT_TRUE(store->backend().slots->assign(events, kNoon - Seconds{1}).at(0));
+    ASSERT_TRUE(store->backend().slots.store->assign(events, kNoon - Seconds{1}).at(0));
     std::vector<NewItem> items;
     for (const char* id : {"a", "b"}) {
       items.push_back({.type = ItemType::trusted("T"), .id = ItemId::trusted(id), .due = kNoon});
     }
     items[0].slot = asks("e", 0, 1)[0];
     items[0].slot->event = EventId::trusted("T:a");  // as it was
-    for (const auto& answer : store->backend().queue->enqueue(items, kNoon)) ASSERT_TRUE(answer);
+    for (const auto& answer : store->backend().queue.store->enqueue(items, kNoon))
+      ASSERT_TRUE(answer);
   }
   for (const SqlFile& file : embedded_migrations()) {
     if (!std::string_view(file.name).ends_with("_slots_of_items")) continue;
@@ -162,7 +163,7 @@ TEST(Schema, slots_of_items_that_wait_get_their_own_ids) {
   }
   const auto store = open_store({.url = server().url(database)});
   ASSERT_NE(store, nullptr);
-  const auto all = store->backend().slots->scan(EventId{}, 10);
+  const auto all = store->backend().slots.store->scan(EventId{}, 10);
   ASSERT_TRUE(all);
   std::vector<std::string> ids;
   for (const Slot& slot : *all) ids.push_back(slot.event.str());
@@ -234,7 +235,7 @@ TEST(Schema, a_role_with_the_documented_rights_can_do_all_the_work) {
     dispatch_with(store->backend());
     live_with(store->backend());
     const auto requests = asks("e", 0, 10, "default", from_epoch_millis(1'000'000));
-    for (const auto& answer : store->backend().slots->assign(requests, std::nullopt)) {
+    for (const auto& answer : store->backend().slots.store->assign(requests, std::nullopt)) {
       EXPECT_TRUE(answer) << answer.error().what;
     }
     // What a failed batch left is given back, too.
@@ -245,10 +246,10 @@ TEST(Schema, a_role_with_the_documented_rights_can_do_all_the_work) {
         "INSERT INTO penstock.slot_reservation"
         "  SELECT pg_current_xact_id(), pool_id, ARRAY[1], ARRAY[window_start_ms] FROM w");
     expect_settled(database);
-    EXPECT_TRUE(store->backend().changes->flush_everywhere());
+    EXPECT_TRUE(store->backend().slots.changes->flush_everywhere());
     EXPECT_TRUE(store->backend().retention_clock->older_than(Seconds{60}));
     const auto pruned =
-        store->backend().slot_retention->prune({.before = from_epoch_millis(2'000'000)}, {}, {});
+        store->backend().slots.retention->prune({.before = from_epoch_millis(2'000'000)}, {}, {});
     ASSERT_TRUE(pruned) << pruned.error().what;
     EXPECT_EQ(pruned->slots, 10U);
   }

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "store/conformance/shared_faults.h"
-#include "store/conformance/shared_usage.h"
+#include "store/limits/conformance/shared_faults.h"
+#include "store/limits/conformance/shared_usage.h"
 #include "store/postgres/testing/test_server.h"
 
 namespace penstock::store::conformance {

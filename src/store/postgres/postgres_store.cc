@@ -6,28 +6,28 @@
 #include <random>
 #include <utility>
 
-#include "store/postgres/attempts.h"
+#include "engine/postgres/pool.h"
+#include "store/limits/postgres/limits.h"
+#include "store/limits/postgres/nodes.h"
+#include "store/limits/postgres/policies.h"
+#include "store/payments/postgres/payments.h"
 #include "store/postgres/changes.h"
-#include "store/postgres/claim_hints.h"
-#include "store/postgres/configs.h"
-#include "store/postgres/deliveries.h"
-#include "store/postgres/item_news.h"
-#include "store/postgres/item_types.h"
-#include "store/postgres/leases.h"
-#include "store/postgres/limits.h"
-#include "store/postgres/nodes.h"
-#include "store/postgres/payments.h"
-#include "store/postgres/policies.h"
-#include "store/postgres/pool.h"
 #include "store/postgres/progress.h"
-#include "store/postgres/queue.h"
-#include "store/postgres/quota_leases.h"
-#include "store/postgres/quotas.h"
-#include "store/postgres/retention.h"
-#include "store/postgres/send_keys.h"
-#include "store/postgres/slot_life.h"
-#include "store/postgres/slots.h"
-#include "store/postgres/usage_export.h"
+#include "store/queue/postgres/claim_hints.h"
+#include "store/queue/postgres/item_news.h"
+#include "store/queue/postgres/item_types.h"
+#include "store/queue/postgres/leases.h"
+#include "store/queue/postgres/queue.h"
+#include "store/quota/postgres/attempts.h"
+#include "store/quota/postgres/deliveries.h"
+#include "store/quota/postgres/quota_leases.h"
+#include "store/quota/postgres/quotas.h"
+#include "store/quota/postgres/send_keys.h"
+#include "store/quota/postgres/usage_export.h"
+#include "store/slots/postgres/configs.h"
+#include "store/slots/postgres/retention.h"
+#include "store/slots/postgres/slot_life.h"
+#include "store/slots/postgres/slots.h"
 
 namespace penstock::store::postgres {
 namespace {
@@ -189,28 +189,27 @@ Result<std::unique_ptr<PostgresStore>> PostgresStore::open(const PostgresOptions
 Backend PostgresStore::backend() noexcept {
   return {.name = "postgres",
           .health = &parts_->health,
-          .slots = &parts_->slots,
-          .slot_configs = &parts_->configs,
-          .slot_retention = &parts_->retention,
-          .slot_life = &parts_->life,
-          .changes = parts_->changes.get(),
-          .limits = &parts_->limits,
-          .policies = &parts_->policies,
-          .limit_sweep = &parts_->sweep,
-          .nodes = &parts_->nodes,
-          .queue = &parts_->queue,
-          .leases = &parts_->leases,
-          .item_types = &parts_->item_types,
-          .item_feed = &parts_->item_news,
-          .payments = &parts_->payments,
-          .payment_rules = &parts_->payment_rules,
-          .quotas = &parts_->quotas,
-          .deliveries = &parts_->deliveries,
-          .usage_export = &parts_->usage_export,
-          .attempts = &parts_->attempts,
-          .send_keys = &parts_->send_keys,
           .retention_clock = &parts_->progress,
-          .quota_ledger = &parts_->quota_leases};
+          .slots = {.store = &parts_->slots,
+                    .configs = &parts_->configs,
+                    .retention = &parts_->retention,
+                    .life = &parts_->life,
+                    .changes = parts_->changes.get()},
+          .limits = {.store = &parts_->limits,
+                     .policies = &parts_->policies,
+                     .sweep = &parts_->sweep,
+                     .nodes = &parts_->nodes},
+          .queue = {.store = &parts_->queue,
+                    .leases = &parts_->leases,
+                    .types = &parts_->item_types,
+                    .feed = &parts_->item_news},
+          .payments = {.store = &parts_->payments, .rules = &parts_->payment_rules},
+          .quota = {.store = &parts_->quotas,
+                    .deliveries = &parts_->deliveries,
+                    .usage = &parts_->usage_export,
+                    .attempts = &parts_->attempts,
+                    .keys = &parts_->send_keys,
+                    .ledger = &parts_->quota_leases}};
 }
 
 }  // namespace penstock::store::postgres

@@ -11,8 +11,8 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "engine/postgres/schema.h"
 #include "store/backend.h"
-#include "store/postgres/schema.h"
 
 namespace penstock::store::postgres {
 

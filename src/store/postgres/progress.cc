@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/retention/progress.h"
+#include "engine/postgres/calls.h"
 #include "runtime/tick_clock.h"
-#include "store/postgres/calls.h"
 
 namespace penstock::store::postgres {
 namespace {

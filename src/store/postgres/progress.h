@@ -5,7 +5,7 @@
 #include <mutex>
 #include <optional>
 
-#include "store/postgres/pool.h"
+#include "engine/postgres/pool.h"
 #include "store/retention_clock.h"
 
 namespace penstock::store::postgres {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "store/redis/url.h"
+#include "engine/redis/url.h"
 
 namespace penstock::store::redis {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "store/redis/client.h"
+#include "engine/redis/client.h"
 #include "store/redis/redis_store.h"
 
 namespace penstock::store::redis {

@@ -6,9 +6,9 @@
 #include <memory>
 #include <utility>
 
+#include "engine/redis/connection.h"
+#include "engine/redis/slot_map.h"
 #include "store/redis/client_options.h"
-#include "store/redis/connection.h"
-#include "store/redis/slot_map.h"
 #include "wire/resp_writer.h"
 
 namespace penstock::store::redis {

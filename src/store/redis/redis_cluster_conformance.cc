@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "engine/redis/slot.h"
 #include "runtime/stopwatch.h"
-#include "store/redis/slot.h"
 #include "store/redis/testing/ask.h"
 #include "store/redis/testing/test_server.h"
 

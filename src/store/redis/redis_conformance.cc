@@ -3,8 +3,8 @@
 #include <string>
 
 #include "runtime/system_clock.h"
-#include "store/conformance/limit_suite.h"
-#include "store/conformance/policy_suite.h"
+#include "store/limits/conformance/limit_suite.h"
+#include "store/limits/conformance/policy_suite.h"
 #include "store/redis/testing/test_server.h"
 
 namespace penstock::store::conformance {
@@ -20,7 +20,7 @@ class RedisHarness final : public Harness, public LimitHarness {
   }
 
   Backend backend() override { return store_->backend(); }
-  LimitStore& limits() override { return *store_->backend().limits; }
+  LimitStore& limits() override { return *store_->backend().limits.store; }
   // The server's clock, which is this machine's.
   Instant now() override { return runtime::SystemClock().now(); }
   void reopen() override { open(); }

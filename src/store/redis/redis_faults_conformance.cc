@@ -7,10 +7,10 @@
 #include <thread>
 #include <vector>
 
+#include "engine/testing/tcp_proxy.h"
 #include "runtime/stopwatch.h"
 #include "store/redis/testing/ask.h"
 #include "store/redis/testing/test_server.h"
-#include "store/testing/tcp_proxy.h"
 
 namespace penstock::store::redis {
 namespace {
@@ -126,7 +126,7 @@ TEST_F(Faults, a_store_opens_while_its_server_is_down) {
   EXPECT_EQ(health.error().kind, ErrorKind::unavailable);
   EXPECT_NE(health.error().what.find("127.0.0.1:1"), std::string::npos) << health.error().what;
   EXPECT_FALSE(ask(*store, "k", bucket_of(5)));
-  EXPECT_FALSE(store->backend().policies->revision());
+  EXPECT_FALSE(store->backend().limits.policies->revision());
 }
 
 TEST_F(Faults, a_full_server_is_overloaded) {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "store/limits/redis/limits.h"
+#include "store/limits/redis/nodes.h"
+#include "store/limits/redis/policies.h"
+#include "store/quota/redis/quotas.h"
 #include "store/redis/client_options.h"
-#include "store/redis/limits.h"
-#include "store/redis/nodes.h"
-#include "store/redis/policies.h"
-#include "store/redis/quotas.h"
 
 namespace penstock::store::redis {
 namespace {
@@ -85,12 +85,11 @@ Result<std::unique_ptr<RedisStore>> RedisStore::open(const RedisOptions& options
 }
 
 Backend RedisStore::backend() noexcept {
-  return {.name = "redis",
-          .health = &parts_->health,
-          .limits = &parts_->limits,
-          .policies = &parts_->policies,
-          .nodes = &parts_->nodes,
-          .quota_cache = &parts_->quotas};
+  return {
+      .name = "redis",
+      .health = &parts_->health,
+      .limits = {.store = &parts_->limits, .policies = &parts_->policies, .nodes = &parts_->nodes},
+      .quota = {.cache = &parts_->quotas}};
 }
 
 }  // namespace penstock::store::redis

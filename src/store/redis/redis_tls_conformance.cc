@@ -117,11 +117,11 @@ TEST_F(Tls, takes_users_passwords_and_databases) {
   ASSERT_EQ(server_->cli("CONFIG SET requirepass other"), "OK");
   const auto limited = with(url("limiter:p%40ss%3Aword@"));
   EXPECT_TRUE(ask(*limited, "k", bucket_of(5)));
-  EXPECT_TRUE(limited->backend().limits->list("", 10, std::nullopt));
-  EXPECT_TRUE(limited->backend().policies->create(
+  EXPECT_TRUE(limited->backend().limits.store->list("", 10, std::nullopt));
+  EXPECT_TRUE(limited->backend().limits.policies->create(
       {.key = "k", .limit = bucket_of(5), .refill_text = "1"}, std::nullopt));
-  EXPECT_TRUE(limited->backend().policies->list("", 10));
-  EXPECT_TRUE(limited->backend().nodes->beat("here", Seconds{1}));
+  EXPECT_TRUE(limited->backend().limits.policies->list("", 10));
+  EXPECT_TRUE(limited->backend().limits.nodes->beat("here", Seconds{1}));
   EXPECT_TRUE(limited->backend().health->check());
   EXPECT_TRUE(ask(*with(url("limiter@"), "p@ss:word"), "k", bucket_of(5)));
   EXPECT_TRUE(ask(*with(url(":other@") + "/3"), "k", bucket_of(5)));

@@ -1,4 +1,4 @@
-#include "store/redis/url.h"
+#include "engine/redis/url.h"
 
 #include <gtest/gtest.h>
 

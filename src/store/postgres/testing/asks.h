@@ -35,11 +35,11 @@ inline std::vector<SlotRequest> asks(const std::string& prefix, int from, int co
 
 inline void put(PostgresStore& store, std::int64_t max, const std::string& name = "default",
                 const std::string& pool = "default", Millis size = Seconds{4}) {
-  const auto change = store.backend().slot_configs->put({.name = ConfigName::trusted(name),
-                                                         .pool = PoolName::trusted(pool),
-                                                         .max_per_window = max,
-                                                         .window_size = size},
-                                                        std::nullopt);
+  const auto change = store.backend().slots.configs->put({.name = ConfigName::trusted(name),
+                                                          .pool = PoolName::trusted(pool),
+                                                          .max_per_window = max,
+                                                          .window_size = size},
+                                                         std::nullopt);
   EXPECT_TRUE(change) << change.error().what;
 }
 

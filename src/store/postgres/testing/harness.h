@@ -5,8 +5,8 @@
 #include <string>
 
 #include "runtime/system_clock.h"
-#include "store/conformance/harness.h"
 #include "store/postgres/testing/test_server.h"
+#include "store/slots/conformance/harness.h"
 
 namespace penstock::store::conformance {
 

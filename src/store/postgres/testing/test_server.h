@@ -10,9 +10,9 @@
 #include <memory>
 #include <string>
 
+#include "engine/postgres/schema.h"
+#include "engine/postgres/testing/server_process.h"
 #include "store/postgres/postgres_store.h"
-#include "store/postgres/schema.h"
-#include "store/postgres/testing/server_process.h"
 
 namespace penstock::store::postgres {
 

@@ -11,7 +11,7 @@
 
 #include "core/limits/decide.h"
 #include "runtime/stopwatch.h"
-#include "store/limit_store.h"
+#include "store/limits/ports.h"
 #include "store/redis/redis_store.h"
 
 namespace penstock::store::redis {
@@ -34,13 +34,13 @@ inline Result<bool> ask(RedisStore& store, std::string_view key, const core::Lim
   std::array<core::LimitStatus, 1> statuses;
   const LimitRequest request{.checks = checks, .cost = cost, .statuses = statuses};
   std::vector<Result<LimitAnswer>> answers(1, fail(ErrorKind::corrupt, "no answer"));
-  store.backend().limits->apply({&request, 1}, now, answers);
+  store.backend().limits.store->apply({&request, 1}, now, answers);
   if (!answers[0]) return std::unexpected(answers[0].error());
   return answers[0]->admitted;
 }
 
 inline std::int64_t used_of(RedisStore& store, std::string_view key) {
-  const auto use = store.backend().limits->find(key, std::nullopt);
+  const auto use = store.backend().limits.store->find(key, std::nullopt);
   EXPECT_TRUE(use) << use.error().what;
   return use && *use ? (*use)->used : 0;
 }

@@ -1,0 +1,173 @@
+#include "daemon/compose_gateway.h"
+
+#include <utility>
+
+#include "daemon/opensearch.h"
+#include "front/http/gateway_routes.h"
+#include "front/intake/message_intake.h"
+#include "service/gateway/sms_log_sink.h"
+#include "sink/kafka/kafka_bus.h"
+#include "wire/gateway.h"
+
+namespace penstock::daemon {
+namespace {
+
+// Between two looks whether the brokers are there: what a request meets at most of an outage that
+// nobody has noticed is this and the publish deadline.
+constexpr Millis kProbeInterval = Seconds{1};
+// A start waits this long for the first of these looks: it takes some milliseconds, or a second
+// when nobody answers.
+constexpr Millis kProbePatience = Seconds{3};
+// From a report of Kafka until its key is settled; a store that takes longer only makes the same
+// message be published once more, under the same id.
+constexpr Millis kSettleTime = Seconds{2};
+
+service::GatewayOptions gateway_options(const Config& config, std::uint64_t seed) {
+  // As dispatch: the embedded store has one writer.
+  const bool shared = config.gateway.store == StoreChoice::postgres;
+  return {.cost = config.gateway.cost,
+          .path = {.writers = shared ? config.postgres.connections : 1},
+          .key_live = config.gateway.kafka_publish_deadline + kSettleTime,
+          .item_retention = config.dispatch.id_retention,
+          .attempts = config.gateway.attempts,
+          .usage_retention = config.gateway.analytics_retention,
+          .seed = seed};
+}
+
+front::GatewaySentences sentences_of(const Config& config) {
+  front::GatewaySentences sentences;
+  if (config.gateway.store == StoreChoice::postgres) {
+    sentences.store_down = "Postgres Down : Service Unavailable";
+  }
+  return sentences;
+}
+
+}  // namespace
+
+Result<void> GatewayPart::check(const store::Backend& backend) {
+  if (backend.quota.store == nullptr || backend.quota.keys == nullptr ||
+      backend.queue.store == nullptr || backend.queue.types == nullptr ||
+      backend.quota.deliveries == nullptr || backend.quota.usage == nullptr ||
+      backend.quota.attempts == nullptr) {
+    return fail(ErrorKind::invalid, "the " + backend.name + " store cannot hold quotas");
+  }
+  return {};
+}
+
+WrapSink GatewayPart::wrap_sink(Log& log) {
+  return [&log](const ItemType& type, const core::SinkSettings& settings,
+                std::unique_ptr<sink::Sink> sink) -> std::unique_ptr<sink::Sink> {
+    if (type != store::message_item_type() || settings.type != core::SinkType::log) return sink;
+    return std::make_unique<service::SmsLogSink>(log, wire::message_line);
+  };
+}
+
+Result<void> GatewayPart::connect(const Config& config, Log& log) {
+  // One of its own: what the sinks of dispatch send may wait for half a minute, a request may not.
+  auto producer = kafka::Producer::make(
+      steady_, log,
+      {.connection = kafka_connection(config.kafka),
+       .message_timeout = config.gateway.kafka_publish_deadline,
+       .probe_interval = kProbeInterval,
+       .topic = kafka::NewTopic{.name = config.gateway.kafka_topic,
+                                .partitions = config.gateway.kafka_partitions}});
+  if (!producer) return fail(ErrorKind::invalid, "gateway.bus: " + producer.error().what);
+  producer_ = std::move(*producer);
+  bus_ = std::make_unique<sink::KafkaBus>(*producer_, config.gateway.kafka_topic);
+  return {};
+}
+
+Result<void> GatewayPart::take_in(const Config& config, DispatchPart& dispatch, const Clock& clock,
+                                  Log& log, runtime::Metrics& metrics,
+                                  runtime::MemoryBudget& memory) {
+  // A topic that is there when its consumer asks for it is read at once, else some seconds later.
+  producer_->wait_for_probe(kProbePatience);
+  auto consumer = kafka::Consumer::make(
+      steady_, log, metrics, memory, *dispatch.kafka(),
+      {.connection = kafka_connection(config.kafka),
+       .group = config.gateway.kafka_group,
+       .dead_letter_suffix = config.kafka.dead_letter_suffix},
+      {{config.gateway.kafka_topic, front::message_intake(dispatch.service(), *service_, clock)}});
+  if (!consumer) return fail(ErrorKind::invalid, "gateway.bus: " + consumer.error().what);
+  consumer_ = std::move(*consumer);
+  return {};
+}
+
+void GatewayPart::add_checks(std::vector<front::ReadyCheck>& checks) {
+  checks.push_back(
+      {.name = "bus.kafka", .check = [this]() -> Result<void> { return producer_->health(); }});
+  checks.push_back({.name = "sender.kafka", .check = [this]() -> Result<void> {
+                      if (consumer_) return consumer_->health();
+                      return fail(ErrorKind::unavailable, "stopped");
+                    }});
+}
+
+Result<std::unique_ptr<GatewayPart>> GatewayPart::start(
+    const Config& config, const store::Backend& backend, store::QuotaCache* cache,
+    DispatchPart& dispatch, const Clock& clock, Log& log, runtime::Metrics& metrics,
+    runtime::MemoryBudget& memory, std::uint64_t seed, std::vector<front::Route>& routes,
+    std::vector<front::ReadyCheck>& checks) {
+  auto part = std::make_unique<GatewayPart>();
+  const bool kafka = config.gateway.bus == BusChoice::kafka;
+  if (kafka) {
+    if (Result<void> connected = part->connect(config, log); !connected) {
+      return std::unexpected(std::move(connected.error()));
+    }
+  }
+  store::QuotaStore* quotas = backend.quota.store;
+  if (cache != nullptr) {
+    part->gate_ = std::make_unique<store::cached::CachedGate>(
+        *backend.quota.ledger, *cache, store::cached::CacheOptions{}, seed, &log);
+    part->cached_ =
+        std::make_unique<store::cached::CachedQuotas>(*backend.quota.store, *part->gate_);
+    quotas = part->cached_.get();
+    metrics.gauge_function(
+        "penstock_gateway_cache_in_use", "1 = quotas are charged by Redis, 0 = by PostgreSQL alone",
+        [gate = part->gate_.get()] { return gate->member().in_use() ? 1.0 : 0.0; });
+  }
+  part->service_.emplace(
+      gateway_options(config, seed),
+      service::GatewayPorts{
+          .quotas = *quotas,
+          .queue = *backend.queue.store,
+          .types = *backend.queue.types,
+          .clock = clock,
+          .wake = [&service = dispatch.service()] { service.wake(store::message_item_type()); },
+          .context = wire::encode_message_context,
+          .deliveries = backend.quota.deliveries,
+          .usage_export = backend.quota.usage,
+          .attempts = backend.quota.attempts,
+          .bus = part->bus_.get(),
+          .gate = quotas,
+          .keys = backend.quota.keys,
+          .retention_clock = backend.retention_clock},
+      log, metrics);
+  front::add_gateway_routes(routes, *part->service_, sentences_of(config), clock);
+  if (!kafka) return part;
+  if (Result<void> taken = part->take_in(config, dispatch, clock, log, metrics, memory); !taken) {
+    return std::unexpected(std::move(taken.error()));
+  }
+  part->add_checks(checks);
+  return part;
+}
+
+void GatewayPart::stop() {
+  if (push_) push_->stop();
+  consumer_.reset();
+  service_->stop();
+}
+
+Result<void> GatewayPart::start_export(const UsageExportConfig& config, Millis retention,
+                                       store::UsageExport& store, std::string node,
+                                       const Clock& clock, Log& log, runtime::Metrics& metrics) {
+  if (config.opensearch_url.empty()) return {};
+  Result<service::BulkTarget> target = make_opensearch_target(config);
+  if (!target) return std::unexpected(std::move(target.error()));
+  push_ = std::make_unique<service::UsagePush>(
+      service::UsagePushOptions{
+          .node = std::move(node), .interval = config.interval, .backlog = retention},
+      store, std::move(*target), clock, log, metrics);
+  return {};
+}
+
+}  // namespace penstock::daemon

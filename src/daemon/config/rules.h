@@ -1,0 +1,36 @@
+// What must hold between settings, and the files that settings name.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "daemon/config/config.h"
+#include "daemon/config/sources.h"
+
+namespace penstock::daemon {
+
+inline constexpr std::string_view kDefaultOrigin = "default";
+
+using Settings = std::map<std::string_view, Setting>;  // by path; every key of the table is there
+
+struct RuleFindings {
+  std::vector<std::string> problems;
+  std::vector<std::string> warnings;
+};
+
+// Fills in what follows from other settings.
+void settle(Config& config, const Settings& settings);
+
+// Rules between settings; `settings` says where each came from. Reads no file.
+RuleFindings validate(const Config& config, const Settings& settings);
+
+// Loads the passwords of the stores, which every command that opens a store needs.
+void take_passwords(Config& config, const Settings& settings, RuleFindings& findings);
+
+// Loads the tokens into `config.http.tokens`, the passwords of Redis clients and of Kafka and the
+// API key of Temporal, and tries the TLS files.
+void take_secret_files(Config& config, const Settings& settings, RuleFindings& findings);
+
+}  // namespace penstock::daemon

@@ -1,0 +1,103 @@
+#include "engine/mariadb/schema.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/mariadb/query.h"
+
+namespace penstock::store::mariadb {
+namespace {
+
+// A large table may take long to change; a migration that waits for another one gives up sooner.
+constexpr Millis kMigrationLimit = std::chrono::hours{1};
+constexpr std::int64_t kMigrationLockSeconds = 30;
+
+// The statements of a migration. They end with a semicolon at the end of a line.
+std::vector<std::string> statements_of(std::string_view text) {
+  std::vector<std::string> statements;
+  for (std::size_t end = text.find(";\n"); end != text.npos; end = text.find(";\n")) {
+    statements.emplace_back(text.substr(0, end));
+    text.remove_prefix(end + 2);
+  }
+  return statements;
+}
+
+DatabaseResult<void> apply(Connection& connection, const SqlFile& migration,
+                           const runtime::Deadline& deadline) {
+  std::vector<std::string> statements = statements_of(migration.text);
+  statements.push_back(Query(statement("put_schema_version"))
+                           .number(std::int64_t{migration_number(migration)})
+                           .bytes(migration.name)
+                           .text());
+  for (std::string& text : statements) {
+    if (auto done = connection.run(std::move(text), deadline); !done) {
+      return std::unexpected(std::move(done.error()));
+    }
+  }
+  return {};
+}
+
+// One program at a time from here on, until the connection ends.
+Result<void> lock(Connection& connection, const runtime::Deadline& deadline) {
+  const auto locked = connection.run(
+      Query(statement("lock_schema")).number(kMigrationLockSeconds).text(), deadline);
+  if (!locked) return std::unexpected(locked.error().error);
+  if (locked->number(0, 0) == 1) return {};
+  return fail(ErrorKind::timeout, "another migration of this database is still running");
+}
+
+}  // namespace
+
+DatabaseResult<std::int32_t> current_version(Connection& connection,
+                                             const runtime::Deadline& deadline) {
+  const auto rows = connection.run(statement_text("schema_version"), deadline);
+  if (rows) return static_cast<std::int32_t>(rows->number(0, 0));
+  if (rows.error().number == kNoSuchTable) return 0;
+  return std::unexpected(rows.error());
+}
+
+std::int32_t schema_version() noexcept { return migration_number(embedded_migrations().back()); }
+
+Result<MigrationReport> migrate(const ConnectOptions& options) {
+  ConnectOptions patient = options;
+  patient.statement_timeout = kMigrationLimit;
+  patient.idle_transaction_timeout = kMigrationLimit;
+  const runtime::Deadline deadline(kMigrationLimit);
+  auto connection = Connection::open(patient, runtime::Deadline(Seconds{10}));
+  if (!connection) return std::unexpected(std::move(connection.error().error));
+  if (Result<void> locked = lock(**connection, deadline); !locked) {
+    return std::unexpected(std::move(locked.error()));
+  }
+  if (auto made = (*connection)->run(statement_text("make_schema_version"), deadline); !made) {
+    return std::unexpected(std::move(made.error().error));
+  }
+  const auto current = current_version(**connection, deadline);
+  if (!current) return std::unexpected(current.error().error);
+  if (Result<void> older = check_can_migrate(*current, schema_version()); !older) {
+    return std::unexpected(std::move(older.error()));
+  }
+  MigrationReport report{.from_version = *current, .to_version = *current, .applied = {}};
+  for (const SqlFile& migration : embedded_migrations()) {
+    if (migration_number(migration) <= *current) continue;
+    if (auto done = apply(**connection, migration, deadline); !done) {
+      Error error = std::move(done.error().error);
+      error.what = std::string("migration ") + migration.name + ": " + error.what;
+      return std::unexpected(std::move(error));
+    }
+    report.applied.emplace_back(migration.name);
+    report.to_version = migration_number(migration);
+  }
+  return report;
+}
+
+DatabaseResult<void> check_version(Connection& connection, const runtime::Deadline& deadline) {
+  const auto current = current_version(connection, deadline);
+  if (!current) return std::unexpected(current.error());
+  Result<void> fits = check_schema_version(*current, schema_version());
+  if (!fits) return std::unexpected(DatabaseError{.error = std::move(fits.error())});
+  return {};
+}
+
+}  // namespace penstock::store::mariadb

@@ -1,5 +1,0 @@
-// All suites of quota gates: include this once in `<backend>_gate_conformance.cc`.
-#pragma once
-
-#include "store/conformance/cached_gate_differential.h"
-#include "store/conformance/cached_gate_rules.h"

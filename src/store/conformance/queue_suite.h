@@ -1,6 +1,0 @@
-// All suites of dispatch stores: include this once in `<backend>_queue_conformance.cc`.
-#pragma once
-
-#include "store/conformance/queue_differential.h"
-#include "store/conformance/queue_rules.h"
-#include "store/conformance/queue_slots.h"

@@ -1,0 +1,51 @@
+// PolicyStore on Redis: all policies in one slot, changed by one script. As durable as Redis is set
+// up to be; what it loses, nodes that know it write back.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/redis/client.h"
+#include "store/limits/ports.h"
+
+namespace penstock::store::redis {
+
+// No decision waits for a call about policies.
+inline constexpr Millis kPolicyDeadline{2'000};
+
+class Policies final : public PolicyStore, public PolicyRecovery {
+ public:
+  // `client` outlives this.
+  Policies(Client& client, std::string_view prefix);
+
+  Result<std::optional<core::Policy>> find(std::string_view key) override;
+  Result<core::Policy> create(const core::PolicyDraft& draft, std::optional<Instant> now) override;
+  Result<core::Policy> update(const core::PolicyDraft& draft, std::optional<Instant> now) override;
+  Result<void> remove(std::string_view key, std::optional<Instant> now) override;
+  Result<std::vector<core::Policy>> list(std::string_view after, std::size_t limit) override;
+  Result<std::vector<core::Policy>> history(std::string_view key, std::size_t limit) override;
+  Result<std::uint64_t> revision() override;
+  PolicyRecovery* recovery() noexcept override { return this; }
+
+  // policy_recovery.cc
+  Result<Mark> mark() override;
+  Result<std::vector<core::Policy>> newest() override;
+  Result<std::size_t> restore(std::span<const core::Policy> versions) override;
+
+ private:
+  Result<core::Policy> change(std::string_view what, std::string_view key, std::string_view draft,
+                              std::optional<Instant> now);
+  Result<std::size_t> restore_page(std::span<const core::Policy> versions);
+  std::string history_of(std::string_view key) const;
+
+  Client& client_;
+  const std::string tag_;
+  const std::string newest_;
+  const std::string names_;
+  const std::string revision_;
+  const std::string mark_;
+};
+
+}  // namespace penstock::store::redis

@@ -1,0 +1,78 @@
+#include "store/queue/postgres/item_columns.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <tuple>
+
+#include "base/check.h"
+#include "engine/postgres/calls.h"
+
+namespace penstock::store::postgres {
+
+void ItemColumns::add(const NewItem& item) {
+  if (types.empty() || types.back() != item.type.str()) types.emplace_back(item.type.str());
+  item_types.push_back(static_cast<std::int32_t>(types.size()));
+  ids.emplace_back(item.id.str());
+  due_us.push_back(epoch_us(item.due));
+  events.emplace_back(item.slot ? std::string_view(item.slot->event.str()) : std::string_view());
+  contexts.emplace_back(item.context);
+  digests.emplace_back(reinterpret_cast<const char*>(item.digest.data()), item.digest.size());
+}
+
+void ItemColumns::put_all(Params& params) const {
+  params.texts(types).int4s(item_types).texts(ids).int8s(due_us).texts(events);
+  params.byteas(contexts).byteas(digests);
+}
+
+Params ItemColumns::for_enqueue(bool trusted, std::optional<Instant> now) const {
+  Params params;
+  params.texts(types).int4s(item_types).texts(ids).int8s(due_us);
+  params.byteas(contexts).byteas(digests).boolean(trusted).int8(epoch_us(now));
+  return params;
+}
+
+Params ItemColumns::for_look() const {
+  return std::move(Params().texts(types).int4s(item_types).texts(ids));
+}
+
+std::vector<KnownItem> known_items(const Rows& rows, int column) {
+  const std::vector<std::int64_t> places = rows.integers(0, column);
+  const std::vector<std::string_view> digests = rows.texts(0, column + 1);
+  const std::vector<std::int64_t> times = rows.integers(0, column + 2);
+  const std::vector<std::int64_t> states = rows.integers(0, column + 3);
+  PENSTOCK_CHECK(digests.size() == places.size());
+  PENSTOCK_CHECK(times.size() == places.size() && states.size() == places.size());
+  std::vector<KnownItem> known(places.size());
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    known[i].place = static_cast<std::size_t>(places[i]) - 1;
+    std::memcpy(known[i].digest.data(), digests[i].data(),
+                std::min(digests[i].size(), known[i].digest.size()));
+    known[i].scheduled = from_epoch_us(times[i]);
+    known[i].state = static_cast<ItemState>(states[i]);
+  }
+  return known;
+}
+
+Enqueued met(const KnownItem& known, const BodyDigest& digest) {
+  const EnqueueResult result = known.state == ItemState::cancelled ? EnqueueResult::cancelled
+                               : known.digest == digest            ? EnqueueResult::same
+                                                                   : EnqueueResult::different;
+  return {.result = result, .state = known.state, .scheduled = known.scheduled};
+}
+
+DistinctItems::DistinctItems(std::span<const NewItem> items) : first_of_(items.size()) {
+  std::vector<std::size_t> places(items.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  std::ranges::sort(places, [&](std::size_t a, std::size_t b) {
+    return std::tie(items[a].type, items[a].id, a) < std::tie(items[b].type, items[b].id, b);
+  });
+  for (const std::size_t place : places) {
+    const bool same = !firsts_.empty() && items[firsts_.back()].id == items[place].id &&
+                      items[firsts_.back()].type == items[place].type;
+    if (!same) firsts_.push_back(place);
+    first_of_[place] = firsts_.back();
+  }
+}
+
+}  // namespace penstock::store::postgres

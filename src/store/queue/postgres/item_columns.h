@@ -1,0 +1,60 @@
+// The items of one enqueue on their way to the database: each item once, ascending by type and id,
+// as columns. Lives for one call; `items` must outlive it. One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "engine/postgres/params.h"
+#include "engine/postgres/rows.h"
+#include "store/queue/ports.h"
+
+namespace penstock::store::postgres {
+
+struct ItemColumns {
+  std::vector<std::string_view> types;   // ascending
+  std::vector<std::int32_t> item_types;  // into `types`, from 1
+  std::vector<std::string_view> ids;
+  std::vector<std::int64_t> due_us;
+  std::vector<std::string_view> events;  // "" = due_us is the time
+  std::vector<std::string_view> contexts;
+  std::vector<std::string_view> digests;
+
+  bool empty() const noexcept { return ids.empty(); }
+  void add(const NewItem& item);       // in ascending order
+  void put_all(Params& params) const;  // as assign_slots takes them
+  Params for_enqueue(bool trusted, std::optional<Instant> now) const;
+  Params for_look() const;
+};
+
+// What the database says of an item that was there.
+struct KnownItem {
+  std::size_t place = 0;  // in the columns, from 0
+  BodyDigest digest{};
+  Instant scheduled{};
+  ItemState state = ItemState::ready;
+};
+// From four columns of one row: places, digests, times, states.
+std::vector<KnownItem> known_items(const Rows& rows, int column);
+
+// A request for an item that was there.
+Enqueued met(const KnownItem& known, const BodyDigest& digest);
+
+// Which items of a batch are which: a later one of the same type and id is the first one again.
+class DistinctItems {
+ public:
+  explicit DistinctItems(std::span<const NewItem> items);
+
+  // Places of the first ones, ascending by type and id.
+  const std::vector<std::size_t>& firsts() const noexcept { return firsts_; }
+  std::size_t first_of(std::size_t place) const noexcept { return first_of_[place]; }
+
+ private:
+  std::vector<std::size_t> firsts_;
+  std::vector<std::size_t> first_of_;
+};
+
+}  // namespace penstock::store::postgres

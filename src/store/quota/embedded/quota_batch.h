@@ -1,0 +1,113 @@
+// One call of QuotaStore::send(): decides each message in order against what its user has left, and
+// writes those that are taken with their quotas, keys and counts in one atomic step. For the thread
+// that holds the writer's mutex; lives for one call.
+#pragma once
+
+#include <rocksdb/write_batch.h>
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "core/gateway/message.h"
+#include "engine/rocksdb/engine.h"
+#include "store/embedded/writer.h"
+#include "store/queue/embedded/enqueue_batch.h"
+#include "store/quota/embedded/quota_encoding.h"
+#include "store/quota/ports.h"
+
+namespace penstock::store::embedded {
+
+// Gathers rows of the gateway's families; its users add up what is to be added first.
+class QuotaWrites {
+ public:
+  QuotaWrites(const Engine::View& view, rocksdb::WriteBatch& batch) : view_(view), batch_(batch) {}
+
+  void put(Family family, std::string_view key, std::string_view value);
+  void remove(Family family, std::string_view key);
+  void put_quota(UserId user, const QuotaRecord& record);
+  // Both rows of a minute.
+  void put_usage(UserId user, Instant minute, const UsageCounts& counts);
+  Result<void> status() const;
+
+ private:
+  const Engine::View& view_;
+  rocksdb::WriteBatch& batch_;
+  rocksdb::Status status_;  // the first that was not ok
+  std::string value_;
+};
+
+Result<std::optional<QuotaRecord>> read_quota(const Engine::View& view, UserId user);
+Result<std::optional<KeyRecord>> read_key(const Engine::View& view, std::string_view row);
+Result<std::optional<KeyClaimRecord>> read_key_claim(const Engine::View& view,
+                                                     std::string_view row);
+Result<UsageCounts> read_usage(const Engine::View& view, UserId user, Instant minute);
+
+// The quotas that one step looks at: each is read once, and written when it has changed.
+class QuotaPages {
+ public:
+  struct Page {
+    std::optional<QuotaRecord> record;  // none = no such user
+    bool changed = false;
+  };
+
+  explicit QuotaPages(const Engine::View& view) : view_(view) {}
+
+  Result<Page*> of(UserId user);
+  // Whether there was anything to write.
+  bool write(QuotaWrites& writes) const;
+
+ private:
+  const Engine::View& view_;
+  std::map<UserId, Page> pages_;  // ascending: their rows are written so
+};
+
+class QuotaBatch {
+ public:
+  // All must outlive this.
+  QuotaBatch(Writer& writer, EnqueueBatch& enqueue, std::span<const Send> sends,
+             std::optional<Instant> now)
+      : writer_(writer),
+        enqueue_(enqueue),
+        sends_(sends),
+        now_(now.value_or(writer.clock.now())),
+        minute_(minute_of(now_)),
+        key_term_(core::key_term(now)) {}
+
+  std::vector<Result<Sent>> run();
+
+ private:
+  struct User {
+    std::optional<QuotaRecord> record;
+    bool changed = false;
+    std::optional<UsagePoint> moved;  // a minute that is over, with all that is known of it
+  };
+
+  Result<Sent> decide(const Engine::View& view, const Send& send);
+  Result<User*> user_of(const Engine::View& view, UserId user);
+  Result<std::optional<KeyRecord>*> key_of(const Engine::View& view, const Send& send);
+  void write_clamped(const Engine::View& view) const;
+  Result<void> take(const Engine::View& view, const Send& send, User& user, const Quota& next);
+  Result<void> ride(const Engine::View& view, std::span<const Result<Enqueued>> items,
+                    rocksdb::WriteBatch& batch) const;
+
+  Writer& writer_;
+  EnqueueBatch& enqueue_;
+  const std::span<const Send> sends_;
+  const Instant now_;
+  const Instant minute_;
+  const Millis key_term_;
+  std::map<UserId, User> users_;  // ascending: their rows are written so
+  std::unordered_map<std::string, std::optional<KeyRecord>> keys_;  // by row
+  std::vector<const Send*> keyed_;                                  // taken, with a key
+  std::vector<NewItem> items_;
+};
+
+}  // namespace penstock::store::embedded

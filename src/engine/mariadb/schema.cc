@@ -14,7 +14,13 @@ namespace {
 constexpr Millis kMigrationLimit = std::chrono::hours{1};
 constexpr std::int64_t kMigrationLockSeconds = 30;
 
-// The statements of a migration. They end with a semicolon at the end of a line.
+std::string baseline() {
+  std::string script;
+  for (const SqlFile& file : embedded_tables()) script += file.text;
+  return script;
+}
+
+// The statements of a script. They end with a semicolon at the end of a line.
 std::vector<std::string> statements_of(std::string_view text) {
   std::vector<std::string> statements;
   for (std::size_t end = text.find(";\n"); end != text.npos; end = text.find(";\n")) {
@@ -24,12 +30,12 @@ std::vector<std::string> statements_of(std::string_view text) {
   return statements;
 }
 
-DatabaseResult<void> apply(Connection& connection, const SqlFile& migration,
+DatabaseResult<void> apply(Connection& connection, const SchemaStep& step,
                            const runtime::Deadline& deadline) {
-  std::vector<std::string> statements = statements_of(migration.text);
+  std::vector<std::string> statements = statements_of(step.script);
   statements.push_back(Query(statement("put_schema_version"))
-                           .number(std::int64_t{migration_number(migration)})
-                           .bytes(migration.name)
+                           .number(std::int64_t{step.version})
+                           .bytes(step.name)
                            .text());
   for (std::string& text : statements) {
     if (auto done = connection.run(std::move(text), deadline); !done) {
@@ -58,38 +64,31 @@ DatabaseResult<std::int32_t> current_version(Connection& connection,
   return std::unexpected(rows.error());
 }
 
-std::int32_t schema_version() noexcept { return migration_number(embedded_migrations().back()); }
+const Schema& schema() {
+  static const Schema own{.baseline = baseline(), .migrations = embedded_migrations()};
+  return own;
+}
 
-Result<MigrationReport> migrate(const ConnectOptions& options) {
+std::int32_t schema_version() { return schema().version(); }
+
+Result<MigrationReport> migrate(const ConnectOptions& options, const Schema& to) {
   ConnectOptions patient = options;
   patient.statement_timeout = kMigrationLimit;
   patient.idle_transaction_timeout = kMigrationLimit;
   const runtime::Deadline deadline(kMigrationLimit);
   auto connection = Connection::open(patient, runtime::Deadline(Seconds{10}));
   if (!connection) return std::unexpected(std::move(connection.error().error));
-  if (Result<void> locked = lock(**connection, deadline); !locked) {
-    return std::unexpected(std::move(locked.error()));
-  }
+  PENSTOCK_TRY(lock(**connection, deadline));
   if (auto made = (*connection)->run(statement_text("make_schema_version"), deadline); !made) {
     return std::unexpected(std::move(made.error().error));
   }
   const auto current = current_version(**connection, deadline);
   if (!current) return std::unexpected(current.error().error);
-  if (Result<void> older = check_can_migrate(*current, schema_version()); !older) {
-    return std::unexpected(std::move(older.error()));
-  }
-  MigrationReport report{.from_version = *current, .to_version = *current, .applied = {}};
-  for (const SqlFile& migration : embedded_migrations()) {
-    if (migration_number(migration) <= *current) continue;
-    if (auto done = apply(**connection, migration, deadline); !done) {
-      Error error = std::move(done.error().error);
-      error.what = std::string("migration ") + migration.name + ": " + error.what;
-      return std::unexpected(std::move(error));
-    }
-    report.applied.emplace_back(migration.name);
-    report.to_version = migration_number(migration);
-  }
-  return report;
+  return migrate_from(*current, to, [&](const SchemaStep& step) -> Result<void> {
+    auto done = apply(**connection, step, deadline);
+    if (!done) return std::unexpected(std::move(done.error().error));
+    return {};
+  });
 }
 
 DatabaseResult<void> check_version(Connection& connection, const runtime::Deadline& deadline) {

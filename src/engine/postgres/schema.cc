@@ -20,14 +20,13 @@ constexpr const char* kBootstrap =
     "  version integer PRIMARY KEY, name text NOT NULL,"
     "  applied_at timestamptz NOT NULL DEFAULT now())";
 
-DatabaseResult<void> apply(Connection& connection, const SqlFile& migration,
-                           const runtime::Deadline& deadline) {
-  // The simple protocol runs the whole text as one transaction: all of it or nothing.
-  return connection.script(
-      fmt::format("BEGIN; SET LOCAL search_path = penstock; {};\n"
-                  "INSERT INTO penstock.schema_version (version, name) VALUES ({}, '{}'); COMMIT",
-                  migration.text, migration_number(migration), migration.name),
-      deadline);
+// Functions and views stand in any order: their bodies are looked at when they are called.
+std::string baseline() {
+  std::string script = "SET LOCAL check_function_bodies = off;\n";
+  for (const auto& files : {embedded_tables(), embedded_functions(), embedded_views()}) {
+    for (const SqlFile& file : files) script += file.text;
+  }
+  return script;
 }
 
 }  // namespace
@@ -42,37 +41,36 @@ DatabaseResult<std::int32_t> current_version(Connection& connection,
   return std::unexpected(rows.error());
 }
 
-std::int32_t schema_version() noexcept { return migration_number(embedded_migrations().back()); }
+const Schema& schema() {
+  static const Schema own{.baseline = baseline(), .migrations = embedded_migrations()};
+  return own;
+}
 
-Result<MigrationReport> migrate(const ConnectOptions& options) {
+std::int32_t schema_version() { return schema().version(); }
+
+Result<MigrationReport> migrate(const ConnectOptions& options, const Schema& to) {
   ConnectOptions patient = options;
   patient.statement_timeout = kMigrationLimit;
   patient.lock_timeout = kMigrationLockLimit;
   const runtime::Deadline deadline(kMigrationLimit);
   auto connection = Connection::open(patient, runtime::Deadline(Seconds{10}));
   if (!connection) return std::unexpected(std::move(connection.error().error));
-  for (const char* step : {kLock, kBootstrap}) {
-    if (auto done = (*connection)->script(step, deadline); !done) {
-      return std::unexpected(std::move(done.error().error));
-    }
-  }
+  const auto run = [&](const std::string& script) -> Result<void> {
+    auto done = (*connection)->script(script, deadline);
+    if (!done) return std::unexpected(std::move(done.error().error));
+    return {};
+  };
+  PENSTOCK_TRY(run(kLock));
+  PENSTOCK_TRY(run(kBootstrap));
   const auto current = current_version(**connection, deadline);
   if (!current) return std::unexpected(current.error().error);
-  if (Result<void> older = check_can_migrate(*current, schema_version()); !older) {
-    return std::unexpected(std::move(older.error()));
-  }
-  MigrationReport report{.from_version = *current, .to_version = *current, .applied = {}};
-  for (const SqlFile& migration : embedded_migrations()) {
-    if (migration_number(migration) <= *current) continue;
-    if (auto done = apply(**connection, migration, deadline); !done) {
-      Error error = std::move(done.error().error);
-      error.what = fmt::format("migration {}: {}", migration.name, error.what);
-      return std::unexpected(std::move(error));  // the connection's end rolls it back
-    }
-    report.applied.emplace_back(migration.name);
-    report.to_version = migration_number(migration);
-  }
-  return report;
+  return migrate_from(*current, to, [&](const SchemaStep& step) {
+    // The simple protocol runs the whole text as one transaction: all of it or nothing.
+    return run(
+        fmt::format("BEGIN; SET LOCAL search_path = penstock; {};\n"
+                    "INSERT INTO penstock.schema_version (version, name) VALUES ({}, '{}'); COMMIT",
+                    step.script, step.version, step.name));
+  });
 }
 
 Result<void> check_version(Connection& connection, const runtime::Deadline& deadline) {

@@ -90,7 +90,7 @@ TEST(Schema, migrate_makes_it_and_a_second_run_changes_nothing) {
   ASSERT_TRUE(first) << first.error().what;
   EXPECT_EQ(first->from_version, 0);
   EXPECT_EQ(first->to_version, schema_version());
-  EXPECT_EQ(first->applied.size(), embedded_migrations().size());
+  EXPECT_EQ(first->applied.size(), 1 + embedded_migrations().size());
   const auto second = migrate({.url = server().url(database)});
   ASSERT_TRUE(second) << second.error().what;
   EXPECT_EQ(second->from_version, schema_version());
@@ -110,7 +110,62 @@ TEST(Schema, migrations_run_by_several_programs_at_once_are_applied_once) {
     });
   }
   for (std::thread& program : programs) program.join();
-  EXPECT_EQ(applied, embedded_migrations().size());
+  EXPECT_EQ(applied, 1 + embedded_migrations().size());
+}
+
+// The program of tomorrow: our schema and a migration on top.
+const SqlFile kTomorrow[] = {{"9000_colour",
+                              "-- Caller: penstock migrate. Locks: slot_pool, for a moment.\n"
+                              "ALTER TABLE slot_pool ADD COLUMN colour text NOT NULL DEFAULT '';\n"
+                              "CREATE TABLE slot_colour (colour text NOT NULL)"}};
+Schema tomorrow() { return {.baseline = schema().baseline, .migrations = kTomorrow}; }
+
+TEST(Schema, a_migration_upgrades_what_is_there_and_only_once) {
+  const std::string database = server().fresh_database();
+  const auto upgraded = migrate({.url = server().url(database)}, tomorrow());
+  ASSERT_TRUE(upgraded) << upgraded.error().what;
+  EXPECT_EQ(upgraded->from_version, schema_version());
+  EXPECT_EQ(upgraded->to_version, 9000);
+  EXPECT_EQ(upgraded->applied, std::vector<std::string>{"9000_colour"});
+  server().query(database,
+                 "INSERT INTO penstock.slot_colour SELECT colour FROM penstock.slot_pool");
+  EXPECT_EQ(server().query(database, "SELECT name FROM penstock.schema_version WHERE version > 1"),
+            "9000_colour");
+  const auto again = migrate({.url = server().url(database)}, tomorrow());
+  ASSERT_TRUE(again) << again.error().what;
+  EXPECT_TRUE(again->applied.empty());
+
+  const auto at_once = migrate({.url = server().url(server().empty_database())}, tomorrow());
+  ASSERT_TRUE(at_once) << at_once.error().what;
+  EXPECT_EQ(at_once->from_version, 0);
+  EXPECT_EQ(at_once->applied.back(), "9000_colour");
+}
+
+TEST(Schema, an_upgrade_by_several_programs_at_once_happens_once) {
+  const std::string database = server().fresh_database();
+  std::vector<std::thread> programs;
+  std::atomic<std::size_t> applied{0};
+  for (int i = 0; i < 4; ++i) {
+    programs.emplace_back([&] {
+      const auto report = migrate({.url = server().url(database)}, tomorrow());
+      ASSERT_TRUE(report) << report.error().what;
+      applied += report->applied.size();
+    });
+  }
+  for (std::thread& program : programs) program.join();
+  EXPECT_EQ(applied, 1U);
+}
+
+TEST(Schema, a_migration_that_fails_changes_nothing) {
+  const std::string database = server().fresh_database();
+  const SqlFile broken[] = {{"9000_broken", "CREATE TABLE half (a integer); SELECT 1 / 0"}};
+  const auto report = migrate({.url = server().url(database)},
+                              {.baseline = schema().baseline, .migrations = broken});
+  ASSERT_FALSE(report);
+  EXPECT_NE(report.error().what.find("migration 9000_broken: "), std::string::npos)
+      << report.error().what;
+  EXPECT_EQ(server().query(database, "SELECT to_regclass('penstock.half') IS NULL"), "t");
+  EXPECT_NE(open_store({.url = server().url(database)}), nullptr);
 }
 
 TEST(Schema, a_missing_or_older_schema_is_refused_naming_the_command) {
@@ -120,17 +175,19 @@ TEST(Schema, a_missing_or_older_schema_is_refused_naming_the_command) {
   EXPECT_EQ(none.error().kind, ErrorKind::conflict);
   EXPECT_NE(none.error().what.find("penstock migrate"), std::string::npos) << none.error().what;
 
-  const std::string older = server().fresh_database();
-  server().query(older, "DELETE FROM penstock.schema_version WHERE version = " +
-                            std::to_string(schema_version()));
-  const auto behind = PostgresStore::open({.url = server().url(older)}, nullptr);
+  auto connection = Connection::open({.url = server().url(server().fresh_database())},
+                                     runtime::Deadline(Seconds{60}));
+  ASSERT_TRUE(connection);
+  const auto version = current_version(**connection, runtime::Deadline(Seconds{60}));
+  ASSERT_TRUE(version);
+  const auto behind = check_schema_version(*version, tomorrow().version());
   ASSERT_FALSE(behind);
   EXPECT_NE(behind.error().what.find("penstock migrate"), std::string::npos);
 }
 
 TEST(Schema, a_newer_schema_is_refused_by_the_daemon_and_by_migrate) {
   const std::string database = server().fresh_database();
-  server().query(database, "INSERT INTO penstock.schema_version VALUES (9999, 'from the future')");
+  ASSERT_TRUE(migrate({.url = server().url(database)}, tomorrow()));
   const auto store = PostgresStore::open({.url = server().url(database)}, nullptr);
   ASSERT_FALSE(store);
   EXPECT_EQ(store.error().kind, ErrorKind::conflict);
@@ -138,36 +195,23 @@ TEST(Schema, a_newer_schema_is_refused_by_the_daemon_and_by_migrate) {
   EXPECT_FALSE(migrate({.url = server().url(database)}));
 }
 
-TEST(Schema, slots_of_items_that_wait_get_their_own_ids) {
+TEST(Schema, slots_of_items_have_ids_of_their_own) {
   const std::string database = server().fresh_database();
-  {
-    const auto store = open_store({.url = server().url(database)});
-    ASSERT_NE(store, nullptr);
-    put(*store, 3);
-    auto events = asks("e", 0, 1);
-    events[0].event = EventId::trusted("T:b");  // public, and of the id of an item
-    ASSERT_TRUE(store->backend().slots.store->assign(events, kNoon - Seconds{1}).at(0));
-    std::vector<NewItem> items;
-    for (const char* id : {"a", "b"}) {
-      items.push_back({.type = ItemType::trusted("T"), .id = ItemId::trusted(id), .due = kNoon});
-    }
-    items[0].slot = asks("e", 0, 1)[0];
-    items[0].slot->event = EventId::trusted("T:a");  // as it was
-    for (const auto& answer : store->backend().queue.store->enqueue(items, kNoon))
-      ASSERT_TRUE(answer);
-  }
-  for (const SqlFile& file : embedded_migrations()) {
-    if (!std::string_view(file.name).ends_with("_slots_of_items")) continue;
-    server().query(database, "BEGIN; SET LOCAL search_path = penstock; " + std::string(file.text) +
-                                 "; COMMIT");
-  }
   const auto store = open_store({.url = server().url(database)});
   ASSERT_NE(store, nullptr);
+  put(*store, 3);
+  auto events = asks("e", 0, 1);
+  events[0].event = EventId::trusted("T:a");  // public, and of the name of an item
+  ASSERT_TRUE(store->backend().slots.store->assign(events, kNoon - Seconds{1}).at(0));
+  NewItem item{.type = ItemType::trusted("T"), .id = ItemId::trusted("a"), .due = kNoon};
+  item.slot = asks("e", 0, 1)[0];
+  item.slot->event = core::item_event("T:a");
+  ASSERT_TRUE(store->backend().queue.store->enqueue({&item, 1}, kNoon).at(0));
   const auto all = store->backend().slots.store->scan(EventId{}, 10);
   ASSERT_TRUE(all);
   std::vector<std::string> ids;
   for (const Slot& slot : *all) ids.push_back(slot.event.str());
-  EXPECT_EQ(ids, (std::vector<std::string>{" T:a", "T:b"}));
+  EXPECT_EQ(ids, (std::vector<std::string>{" T:a", "T:a"}));
   EXPECT_EQ(server().query(database,
                            "SELECT event_id FROM penstock.event_slot_readable"
                            " WHERE owner = 'dispatch'"),
@@ -223,11 +267,15 @@ TEST(Schema, a_role_with_the_documented_rights_can_do_all_the_work) {
                  "  penstock.dispatch_settled, penstock.dispatch_dead TO penstock_app;"
                  "GRANT UPDATE (revision) ON penstock.dispatch_settings_revision TO penstock_app;"
                  "GRANT UPDATE ON penstock.retention_progress TO penstock_app;");
+  // A role that may only work cannot change the schema; what it may do outlives an upgrade.
+  const std::string as_app =
+      "postgresql://penstock_app@127.0.0.1:" + std::to_string(server().port()) + "/" + database;
+  EXPECT_FALSE(migrate({.url = as_app}, tomorrow()));
+  ASSERT_TRUE(migrate({.url = server().url(database)}, tomorrow()));
+  server().query(database, "DELETE FROM penstock.schema_version WHERE version = 9000");
   {
-    const auto store = open_store({.url = "postgresql://penstock_app@127.0.0.1:" +
-                                          std::to_string(server().port()) + "/" + database,
-                                   .deadline = Seconds{20},
-                                   .limits_deadline = Seconds{20}});
+    const auto store =
+        open_store({.url = as_app, .deadline = Seconds{20}, .limits_deadline = Seconds{20}});
     ASSERT_NE(store, nullptr);
     throttle_with(store->backend());
     put(*store, 3);

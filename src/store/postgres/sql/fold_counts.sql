@@ -1,3 +1,2 @@
--- Caller: the change listener, once a second. Index and locks: see the function
--- (migrations/0012_forget_items.sql).
+-- Caller: the change listener, once a second. Index and locks: see the function.
 SELECT penstock.fold_counts()

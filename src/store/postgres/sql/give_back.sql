@@ -1,3 +1,3 @@
 -- Caller: the change listener, once a second, as its sign of life too. Index and locks: see the
--- function (migrations/0003_lock_pools.sql).
+-- function.
 SELECT penstock.give_back_abandoned()

@@ -1,3 +1,3 @@
--- Caller: LeaseStore::acquire. Index and locks: see the function (migrations/0013_acquire_lease.sql).
+-- Caller: LeaseStore::acquire. Index and locks: see the function.
 -- $5 null = database clock.
 SELECT * FROM penstock.acquire_lease($1::text, $2::text, $3::bigint, $4::bigint, $5::bigint)

@@ -1,2 +1,2 @@
--- Caller: QueueStore::forget. Index and locks: see the function (migrations/0012_forget_items.sql).
+-- Caller: QueueStore::forget. Index and locks: see the function.
 SELECT penstock.forget_items($1::text, $2::bigint, $3::bigint)

@@ -1,2 +1,2 @@
--- Caller: QuotaLedger::close. Index and locks: see the function (migrations/0022_gateway_cache.sql).
+-- Caller: QuotaLedger::close. Index and locks: see the function.
 SELECT * FROM penstock.gateway_cache_close($1::bigint, $2::text)

@@ -1,2 +1,2 @@
--- Caller: SlotLife::confirm. Index and locks: see the function (migrations/0015_slot_life.sql).
+-- Caller: SlotLife::confirm. Index and locks: see the function.
 SELECT * FROM penstock.confirm_slot($1::text)

@@ -1,3 +1,2 @@
--- Caller: SlotConfigStore::put. Index and locks: see the function
--- (migrations/0005_put_slot_config.sql). $5 null = database clock.
+-- Caller: SlotConfigStore::put. Index and locks: see the function. $5 null = database clock.
 SELECT * FROM penstock.put_slot_config($1::text, $2::text, $3::integer, $4::bigint, $5::bigint)

@@ -1,4 +1,0 @@
--- Caller: functions of this schema. The database's clock in microseconds since the epoch.
-CREATE FUNCTION epoch_us() RETURNS bigint LANGUAGE sql VOLATILE PARALLEL SAFE AS $$
-  SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint
-$$;

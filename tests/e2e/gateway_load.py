@@ -8,7 +8,7 @@ import threading
 import time
 
 from conftest import wait_until
-from gateway_nodes import KAFKA_DOWN, POSTGRES_DOWN, distinct
+from gateway_nodes import KAFKA_DOWN, POSTGRES_DOWN, distinct, put_config
 from kafka_calls import OUTAGE_SECONDS, consume
 
 SENTENCES_503 = {KAFKA_DOWN, POSTGRES_DOWN, "Service Unavailable", "Store Down : Service Unavailable"}
@@ -100,6 +100,14 @@ class Load:
             assert worker.wrong == []
         print(f"answers {dict(self.answers())}, slowest {self.slowest():.2f} s")
         return [each for worker in self.workers for each in worker.acknowledged]
+
+
+def start_load(nodes, users, limit, daemons=1):
+    """Daemons, of which a client finds its own by its number also once another stands in its place; and the clients."""
+    running = [nodes.start() for _ in range(daemons)]
+    for user in users:
+        put_config(running[0], user=user, limit=limit, window=600)
+    return running, Load(lambda i: running[i % daemons], users)
 
 
 def count_after_outage(node, user):

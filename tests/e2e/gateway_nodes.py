@@ -87,6 +87,21 @@ def gateway_nodes(request, combination):
     return made
 
 
+def nodes_on(*combinations):
+    """The fixture `nodes` of a file: each test runs on each of these combinations."""
+
+    @pytest.fixture(params=combinations)
+    def nodes(request):
+        return gateway_nodes(request, request.param)
+
+    return nodes
+
+
+def on(*combinations):
+    """For a test that applies to these of its file's combinations."""
+    return pytest.mark.parametrize("nodes", combinations, indirect=True)
+
+
 def _starter(request, env, parts, number):
     start_daemon, tmp_path = request.getfixturevalue("start_daemon"), request.getfixturevalue("tmp_path")
     folders = itertools.count(1)

@@ -4,7 +4,6 @@ test_gateway_bus_faults.py and test_gateway_bus_outages.py."""
 import json
 import re
 
-import pytest
 from conftest import wait_until
 from dispatch_nodes import postgres
 from gateway_nodes import (
@@ -15,9 +14,9 @@ from gateway_nodes import (
     broker,
     config,
     count,
-    gateway_nodes,
     logged,
     message,
+    nodes_on,
     put_config,
     records,
     redis,
@@ -32,9 +31,7 @@ from kafka_calls import OUTAGE_SECONDS, check, consume, headers_of, kcat
 __all__ = ["broker", "postgres", "redis"]  # fixtures
 
 
-@pytest.fixture(params=OF_KAFKA)
-def nodes(request):
-    return gateway_nodes(request, request.param)
+nodes = nodes_on(*OF_KAFKA)
 
 
 def test_contract(nodes, broker):

@@ -8,30 +8,23 @@ import os
 import random
 import signal
 
-import pytest
 from conftest import any_moment, wait_until
 from dispatch_nodes import postgres
-from gateway_load import Load, judge
-from gateway_nodes import OF_KAFKA, POSTGRES_DOWN, broker, count, gateway_nodes, put_config, records, redis, send
+from gateway_load import judge, start_load
+from gateway_nodes import OF_KAFKA, POSTGRES_DOWN, broker, count, nodes_on, on, put_config, records, redis, send
 from kafka_calls import OUTAGE_SECONDS
 
 __all__ = ["broker", "postgres", "redis"]  # fixtures
 
 
-@pytest.fixture(params=OF_KAFKA)
-def nodes(request):
-    return gateway_nodes(request, request.param)
+nodes = nodes_on(*OF_KAFKA)
 
 
 def test_kill_9_between_charge_and_publish(nodes, broker):
     rounds, limit = 8, 60  # used up on the way: what is above it must not come through
     users = list(range(20))
     chance = random.Random(20261116)
-    node = nodes.start()
-    for user in users:
-        put_config(node, user=user, limit=limit, window=600)
-    current = [node]
-    load = Load(lambda _: current[0], users)
+    current, load = start_load(nodes, users, limit)
     for _ in range(rounds):
         load.wait_answers(what="an answer of this life")
         any_moment(chance, 0.15)
@@ -41,14 +34,11 @@ def test_kill_9_between_charge_and_publish(nodes, broker):
     judge(broker, current[0], nodes.topic, users, limit, acknowledged, f"{rounds} times kill -9")
 
 
-@pytest.mark.parametrize("nodes", [each for each in OF_KAFKA if "postgres" in each], indirect=True)
+@on(*[each for each in OF_KAFKA if "postgres" in each])
 def test_postgres_restarts_under_load(nodes, broker, postgres):
     limit = 100_000
     users = list(range(10))
-    node = nodes.start()
-    for user in users:
-        put_config(node, user=user, limit=limit, window=600)
-    load = Load(lambda _: node, users)
+    [node], load = start_load(nodes, users, limit)
     load.wait_answers(200)
     postgres.stop()
     try:

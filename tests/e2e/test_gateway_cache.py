@@ -11,7 +11,7 @@ import time
 import pytest
 from conftest import any_moment, wait_until
 from dispatch_nodes import postgres
-from gateway_load import Load, judge
+from gateway_load import judge, start_load
 from gateway_nodes import (
     CACHED,
     LIMITED,
@@ -22,8 +22,8 @@ from gateway_nodes import (
     config,
     count,
     expect_cached,
-    gateway_nodes,
     logged,
+    nodes_on,
     put_config,
     records,
     redis,
@@ -40,9 +40,7 @@ __all__ = ["broker", "postgres", "redis"]  # fixtures
 SWITCH_SECONDS = 5
 
 
-@pytest.fixture
-def nodes(request):
-    return gateway_nodes(request, CACHED)
+nodes = nodes_on(CACHED)
 
 
 def use_up(node, user=101, limit=1_000):
@@ -199,18 +197,10 @@ def test_every_outage_is_said_once(nodes):
     assert count(node) == 120
 
 
-def start_load(nodes, users, limit, daemons=2):
-    """Daemons that clients find by their number, and clients."""
-    running = [nodes.start() for _ in range(daemons)]
-    for user in users:
-        put_config(running[0], user=user, limit=limit, window=600)
-    return running, Load(lambda i: running[i % daemons], users)
-
-
 def test_redis_killed_and_restarted_under_load(nodes, broker):
     """Until the limits are used up, so that one charge too many would show."""
     limit, users = 400, list(range(8))
-    running, load = start_load(nodes, users, limit)
+    running, load = start_load(nodes, users, limit, daemons=2)
     switches = []
     for how in ("killed", "emptied", "stopped", "killed"):
         load.wait_answers(more=200)
@@ -236,7 +226,7 @@ def test_redis_killed_and_restarted_under_load(nodes, broker):
 
 def test_postgres_restarts_under_load(nodes, broker, postgres):
     limit, users = 400, list(range(8))
-    running, load = start_load(nodes, users, limit)
+    running, load = start_load(nodes, users, limit, daemons=2)
     load.wait_answers(200, more=20)
     postgres.restart(immediate=True)
     load.wait_answers(more=200)
@@ -250,7 +240,7 @@ def test_kill_9_of_daemons_under_load(nodes, broker):
     """One of two at a time, at any moment between charge and publish, and Redis with them now and then."""
     rounds, limit, users = 8, 60, list(range(20))
     chance = random.Random(20261117)
-    running, load = start_load(nodes, users, limit)
+    running, load = start_load(nodes, users, limit, daemons=2)
     for number in range(rounds):
         any_moment(chance, 0.15)
         running[number % 2].kill()
@@ -266,7 +256,7 @@ def test_kill_9_of_daemons_under_load(nodes, broker):
 def test_all_at_once_under_load(nodes, broker, postgres):
     """Redis, PostgreSQL, Kafka and a daemon, one after the other, some while another is still away."""
     limit, users = 300, list(range(10))
-    running, load = start_load(nodes, users, limit)
+    running, load = start_load(nodes, users, limit, daemons=2)
     load.wait_answers(200, more=20)
     nodes.redis.kill()
     running[1].kill()

@@ -8,7 +8,6 @@ import json
 import random
 import time
 
-import pytest
 from conftest import wait_until
 from dispatch_nodes import downstream, instant, postgres
 from gateway_nodes import (
@@ -26,8 +25,9 @@ from gateway_nodes import (
     config,
     count,
     expect_cached,
-    gateway_nodes,
     logged,
+    nodes_on,
+    on,
     put_config,
     records,
     redis,
@@ -48,13 +48,7 @@ NUMBER_MAX = 2**31 - 1
 TEXTS = ["a", "Z", "€", "ж", "😀", '"', "\\", " ", "{", ": ", "0", "\t", "\n"]
 
 
-@pytest.fixture(params=COMBINATIONS)
-def nodes(request):
-    return gateway_nodes(request, request.param)
-
-
-def on(*combinations):
-    return pytest.mark.parametrize("nodes", combinations, indirect=True)
+nodes = nodes_on(*COMBINATIONS)
 
 
 def any_text(chance):

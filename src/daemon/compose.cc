@@ -206,7 +206,7 @@ class ComposedDaemon final : public Daemon {
 
   Result<void> start_resp() {
     if (config_.resp.address.empty()) return {};
-    auto server = front::RespServer::start(config_.resp, throttle_->limits(), log_, metrics_,
+    auto server = front::RespServer::start(config_.resp, throttle_->service(), log_, metrics_,
                                            guesses_, memory_);
     if (!server) return std::unexpected(server.error());
     resp_ = std::move(*server);

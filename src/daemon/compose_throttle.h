@@ -55,10 +55,7 @@ class ThrottlePart {
                                                      runtime::Metrics& metrics,
                                                      std::vector<front::Route>& routes);
 
-  // Blocks only if the engine is shared, and then at most for the deadline.
-  store::LimitStore& limits() noexcept {
-    return engine_ ? engine_->blocking() : static_cast<store::LimitStore&>(own_->limits());
-  }
+  service::ThrottleService& service() noexcept { return *service_; }
 
   // See ThrottleService.
   std::string policies_warning() const { return service_->policies_warning(); }

@@ -42,7 +42,6 @@ SharedEngine::SharedEngine(const ThrottleConfig& config, const store::Backend& b
              *backend.limits.nodes, log, metrics),
       gate_({.deadline = config.deadline, .workers = config.batches}, *backend.limits.store, watch_,
             metrics),
-      blocking_(gate_, *backend.limits.store),
       sweeper_(backend.limits.sweep),
       swept_(metrics.counter("penstock_throttle_keys_swept_total",
                              "Idle keys that this node cleaned out of the shared engine")) {}

@@ -26,8 +26,6 @@ class SharedEngine {
                runtime::Metrics& metrics);
   ~SharedEngine() { stop(); }
 
-  // For callers that may wait, at most for the deadline.
-  store::LimitStore& blocking() noexcept { return blocking_; }
   service::SharedLimits parts() noexcept { return {gate_, watch_, local_}; }
 
   // `service` must outlive the time until stop().
@@ -42,7 +40,6 @@ class SharedEngine {
   store::memory::MemoryLimits local_;
   service::EngineWatch watch_;
   service::EngineGate gate_;
-  service::GatedLimits blocking_;
   store::LimitSweep* const sweeper_;
   runtime::Counter& swept_;
   std::optional<runtime::Ticker> sweeps_;

@@ -147,6 +147,20 @@ def test_a_deleted_key_starts_anew(served):
     assert client.execute_command("CL.THROTTLE", "d", 0, 1, 1000)[0] == 0
 
 
+def test_calls_are_in_the_totals_and_in_the_list_of_the_most_denied(served):
+    before = served.get("/admin/metrics").json()
+    client = redis.Redis(port=served.resp)
+    for _ in range(5):
+        client.execute_command("CL.THROTTLE", "busy", 1, 1, 1000)
+    client.execute_command("CL.THROTTLE", "busy", 1, 1, 1000, 0)
+    after = served.get("/admin/metrics").json()
+    assert after["allowedTotal"] - before["allowedTotal"] == 2
+    assert after["blockedTotal"] - before["blockedTotal"] == 3
+    top = served.get("/admin/throttle/top-denied").json()
+    assert {"key": "\x01busy", "denied": 3, "error": 0} in top
+    assert served.metric("throttlex_blocked_total") == after["blockedTotal"]
+
+
 def test_redis_benchmark_runs(served):
     base = ["redis-benchmark", "-h", "127.0.0.1", "-p", str(served.resp), "-c", "20", "--csv"]
     for more in (["-n", "20000", "-t", "ping"], ["-n", "20000", "-P", "16", "-t", "ping"],

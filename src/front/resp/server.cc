@@ -87,9 +87,9 @@ std::size_t usual_threads() { return std::max(2U, std::thread::hardware_concurre
 
 class LoopServer final : public RespServer {
  public:
-  LoopServer(const RespOptions& options, const ChosenIo& io, store::LimitStore& limits, Log& log,
-             runtime::Metrics& metrics, Guesses& guesses, runtime::MemoryBudget& memory)
-      : state_(options, limits, log, metrics, guesses, memory) {
+  LoopServer(const RespOptions& options, const ChosenIo& io, service::ThrottleService& throttle,
+             Log& log, runtime::Metrics& metrics, Guesses& guesses, runtime::MemoryBudget& memory)
+      : state_(options, throttle, log, metrics, guesses, memory) {
     const std::size_t threads = options.threads == 0 ? usual_threads() : options.threads;
     for (std::size_t i = 0; i < threads; ++i) {
       if (io.is_ring) {
@@ -185,12 +185,12 @@ class LoopServer final : public RespServer {
 }  // namespace
 
 Result<std::unique_ptr<RespServer>> RespServer::start(const RespOptions& options,
-                                                      store::LimitStore& limits, Log& log,
+                                                      service::ThrottleService& throttle, Log& log,
                                                       runtime::Metrics& metrics, Guesses& guesses,
                                                       runtime::MemoryBudget& memory) {
   const Result<ChosenIo> io = choose_io(options);
   if (!io) return std::unexpected(io.error());
-  auto server = std::make_unique<LoopServer>(options, *io, limits, log, metrics, guesses, memory);
+  auto server = std::make_unique<LoopServer>(options, *io, throttle, log, metrics, guesses, memory);
   if (auto opened = server->open(options, *io); !opened) {
     return std::unexpected(std::move(opened.error()));
   }

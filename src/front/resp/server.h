@@ -1,7 +1,7 @@
 // The server of the Redis protocol: CL.THROTTLE, and what Redis clients say around it. As many
 // threads as it is given, each with its own event loop; the first also accepts and hands each
-// connection to the thread that has fewest. Decisions are made on these threads, so the limits must
-// not block. Started and stopped by compose.
+// connection to the thread that has fewest. Decisions are made on these threads: with a shared
+// engine each waits for it. Started and stopped by compose.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 #include "front/guesses.h"
 #include "runtime/memory_budget.h"
 #include "runtime/metrics.h"
-#include "store/limits/ports.h"
+#include "service/throttle/throttle_service.h"
 
 namespace penstock::front {
 
@@ -51,14 +51,14 @@ struct RespOptions {
 
 class RespServer {
  public:
-  // Limits, log, metrics, guesses and memory must outlive the server; one server per metrics
+  // Throttle, log, metrics, guesses and memory must outlive the server; one server per metrics
   // registry. `invalid` for options that cannot work, `unavailable` when the address, or the
   // io_uring asked for, cannot be had. Unfinished requests, transactions and replies not yet sent
   // draw on `memory`; the connection that finds no room there is closed. One connection holds at
   // most about 330 KiB (with io_uring, 590): it is not read from while its replies wait. With MULTI
   // it may hold 1 MiB more, and then its replies.
   static Result<std::unique_ptr<RespServer>> start(const RespOptions& options,
-                                                   store::LimitStore& limits, Log& log,
+                                                   service::ThrottleService& throttle, Log& log,
                                                    runtime::Metrics& metrics, Guesses& guesses,
                                                    runtime::MemoryBudget& memory);
   virtual ~RespServer() = default;

@@ -209,7 +209,7 @@ class RespIoChoice : public testing::Test {
       if (given) return {};
       return fail(ErrorKind::unavailable, "the kernel gives no io_uring (a test says so)");
     };
-    return RespServer::start(options, limits_, log_, metrics_, guesses_, memory_);
+    return RespServer::start(options, *throttle_, log_, metrics_, guesses_, memory_);
   }
   std::string log_text() const {
     std::string text(4'096, '\0');
@@ -222,6 +222,7 @@ class RespIoChoice : public testing::Test {
   int log_fd_ = ::memfd_create("log", MFD_CLOEXEC);
   Log log_{limits_.clock, log_fd_, LogLevel::info, LogFormat::text};
   runtime::Metrics metrics_;
+  CoreThrottle throttle_{limits_, log_, metrics_};
   Guesses guesses_{log_, metrics_};
   runtime::MemoryBudget memory_{std::size_t{256} << 20, metrics_};
 };

@@ -117,7 +117,7 @@ TEST_P(RespServerTest, says_when_the_address_is_taken) {
   runtime::Metrics metrics;
   Guesses guesses(log_, metrics);
   const auto second = RespServer::start({.address = "127.0.0.1", .port = port, .password = {}},
-                                        limits_, log_, metrics, guesses, *memory_);
+                                        *throttle_, log_, metrics, guesses, *memory_);
   ASSERT_FALSE(second);
   EXPECT_NE(second.error().what.find("in use"), std::string::npos);
 }

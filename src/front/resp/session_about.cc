@@ -227,8 +227,9 @@ void RespSession::info(Arguments arguments, RespWriter& out) {
   add("Clients",
       fmt::format("connected_clients:{}\r\nmaxclients:{}\r\n",
                   state_.connections.load(std::memory_order_relaxed), state_.limits.connections));
-  add("Stats", fmt::format("throttle_allowed:{}\r\nthrottle_limited:{}\r\n",
-                           state_.metrics.allowed.value(), state_.metrics.limited.value()));
+  const auto told = state_.throttle.client_totals();
+  add("Stats",
+      fmt::format("throttle_allowed:{}\r\nthrottle_limited:{}\r\n", told.allowed, told.limited));
   add("Replication", "role:master\r\nconnected_slaves:0\r\n");
   out.verbatim(text);
 }

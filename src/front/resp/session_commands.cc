@@ -129,7 +129,8 @@ void RespSession::del(Arguments arguments, RespWriter& out) {
   std::int64_t gone = 0;
   for (const std::string_view key : keys) {
     if (key.size() > kThrottleKeyBytesMax) continue;  // there can be none
-    const Result<bool> reset = state_.store.reset(kThrottleKeyPrefix + std::string(key));
+    const Result<bool> reset =
+        state_.throttle.forget_client_limit(kThrottleKeyPrefix + std::string(key));
     if (!reset) {
       out.error("ERR " + reset.error().what);
       return;

@@ -122,13 +122,28 @@ TEST_F(RespSessionTest, decides_what_arrived_together_in_one_go_and_in_order) {
       "*5\r\n:0\r\n:3\r\n:0\r\n:-1\r\n:180\r\n*5\r\n:1\r\n:3\r\n:0\r\n:60\r\n:180\r\n"
       "-ERR Usage: CL.THROTTLE <key> <max_burst> <count per period> <period> [<quantity>]\r\n"
       "*5\r\n:1\r\n:3\r\n:0\r\n:60\r\n:180\r\n");
-  EXPECT_EQ(state_->metrics.allowed.value(), 3U);
-  EXPECT_EQ(state_->metrics.limited.value(), 2U);
+}
+
+TEST_F(RespSessionTest, is_counted_with_all_decisions) {
+  send("CL.THROTTLE k 1 1 60\r\nCL.THROTTLE k 1 1 60\r\nCL.THROTTLE k 1 1 60\r\n");
+  send("CL.THROTTLE k 1 1 60 0\r\nCL.THROTTLE k 1 1 60 -1\r\n");
+  const core::ThrottleTotals totals = (*throttle_)->totals();
+  EXPECT_EQ(totals.allowed, 2U) << "looking and giving back are no requests";
+  EXPECT_EQ(totals.blocked, 1U);
+  EXPECT_EQ((*throttle_)->client_totals().allowed, 4U);
+  EXPECT_EQ((*throttle_)->client_totals().limited, 1U);
+  const std::vector<service::DeniedKey> denied = (*throttle_)->top_denied(10);
+  ASSERT_EQ(denied.size(), 1U);
+  EXPECT_EQ(denied[0].key, "\x01k");
+  EXPECT_EQ(denied[0].denied, 1U);
+  EXPECT_NE(send("INFO stats\r\n").find("throttle_allowed:4\r\nthrottle_limited:1\r\n"),
+            std::string::npos);
 }
 
 TEST_F(RespSessionTest, says_so_when_the_limits_cannot_be_asked) {
   limits_.away = true;
   EXPECT_EQ(throttle("k 4 1 1"), "-ERR the store is away\r\n");
+  EXPECT_EQ((*throttle_)->client_totals().errors, 1U);
   limits_.away_because = "near '\r\n:1\r\n'";  // as an engine quotes what it did not like
   EXPECT_EQ(throttle("k 4 1 1"), "-ERR near '  :1  '\r\n");
 }

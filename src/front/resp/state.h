@@ -13,10 +13,11 @@
 #include "runtime/memory_budget.h"
 #include "runtime/metrics.h"
 #include "runtime/snapshot.h"
-#include "store/limits/ports.h"
+#include "service/throttle/throttle_service.h"
 
 namespace penstock::front {
 
+// Of its connections. What was decided is counted by the service.
 struct RespMetrics {
   explicit RespMetrics(runtime::Metrics& registry)
       : connections(registry.gauge("penstock_resp_connections", "Open RESP connections")),
@@ -26,29 +27,20 @@ struct RespMetrics {
                                          "RESP connections closed because of what they sent")),
         dropped(registry.counter("penstock_resp_connections_dropped_total",
                                  "RESP connections closed because they did not read their replies "
-                                 "or the memory for those was used up")),
-        allowed(registry.counter("penstock_resp_decisions_total", "Decisions of CL.THROTTLE",
-                                 {{"outcome", "allowed"}})),
-        limited(registry.counter("penstock_resp_decisions_total", "Decisions of CL.THROTTLE",
-                                 {{"outcome", "limited"}})),
-        errors(registry.counter("penstock_resp_decisions_total", "Decisions of CL.THROTTLE",
-                                {{"outcome", "error"}})) {}
+                                 "or the memory for those was used up")) {}
 
   runtime::Gauge& connections;
   runtime::Counter& refused;
   runtime::Counter& protocol_errors;
   runtime::Counter& dropped;
-  runtime::Counter& allowed;
-  runtime::Counter& limited;
-  runtime::Counter& errors;
 };
 
 struct RespState {
-  RespState(const RespOptions& options, store::LimitStore& limit_store, Log& server_log,
+  RespState(const RespOptions& options, service::ThrottleService& service, Log& server_log,
             runtime::Metrics& registry, Guesses& guessed, runtime::MemoryBudget& budget)
       : limits(options.limits),
         password(std::make_shared<const std::string>(options.password)),
-        store(limit_store),
+        throttle(service),
         log(server_log),
         metrics(registry),
         guesses(guessed),
@@ -56,7 +48,7 @@ struct RespState {
 
   const RespLimits limits;
   runtime::Snapshot<std::string> password;  // never logged
-  store::LimitStore& store;
+  service::ThrottleService& throttle;
   Log& log;
   RespMetrics metrics;
   Guesses& guesses;

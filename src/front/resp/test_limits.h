@@ -1,13 +1,17 @@
-// For tests: the decisions of core/limits on a plain map, at the time of a simulated clock.
+// For tests: the decisions of core/limits on a plain map, at the time of a simulated clock, and the
+// service on them.
 #pragma once
 
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "base/time.h"
 #include "core/limits/decide.h"
+#include "service/throttle/test_throttle_stores.h"
+#include "service/throttle/throttle_service.h"
 #include "store/limits/ports.h"
 
 namespace penstock::front {
@@ -57,6 +61,20 @@ class CoreLimits final : public store::LimitStore {
  private:
   std::mutex mutex_;
   std::map<std::string, core::LimitState> states_;
+};
+
+// The service as compose makes it for limits of one node. Both must outlive it.
+class CoreThrottle {
+ public:
+  CoreThrottle(CoreLimits& limits, Log& log, runtime::Metrics& metrics)
+      : service_(std::move(*service::ThrottleService::start({}, limits, policies_, log, metrics))) {
+  }
+  service::ThrottleService& operator*() const noexcept { return *service_; }
+  service::ThrottleService* operator->() const noexcept { return service_.get(); }
+
+ private:
+  service::FakePolicies policies_;
+  std::unique_ptr<service::ThrottleService> service_;
 };
 
 }  // namespace penstock::front

@@ -112,7 +112,7 @@ class RespServerTest : public testing::TestWithParam<RespIo> {
   }
   std::uint16_t start(const RespOptions& options) {
     if (!memory_) memory_.emplace(std::size_t{256} << 20, metrics_);
-    auto server = RespServer::start(options, limits_, log_, metrics_, guesses_, *memory_);
+    auto server = RespServer::start(options, *throttle_, log_, metrics_, guesses_, *memory_);
     EXPECT_TRUE(server) << server.error().what;
     server_ = std::move(*server);
     return server_->port();
@@ -129,6 +129,7 @@ class RespServerTest : public testing::TestWithParam<RespIo> {
   int log_fd_ = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
   Log log_{limits_.clock, log_fd_, LogLevel::off, LogFormat::text};
   runtime::Metrics metrics_;
+  CoreThrottle throttle_{limits_, log_, metrics_};
   Guesses guesses_{log_, metrics_};
   std::optional<runtime::MemoryBudget> memory_;  // made by start() at the latest
   std::unique_ptr<RespServer> server_;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,12 +23,15 @@ class RespSessionTest : public testing::Test {
   ~RespSessionTest() override { ::close(log_fd_); }
 
   void open(std::string password) {
+    throttle_.reset();
     metrics_ = std::make_unique<runtime::Metrics>();
+    throttle_.emplace(limits_, log_, *metrics_);
     guesses_ = std::make_unique<Guesses>(log_, *metrics_);
     memory_ = std::make_unique<runtime::MemoryBudget>(std::size_t{256} << 20, *metrics_);
     RespOptions options;
     options.password = std::move(password);
-    state_ = std::make_unique<RespState>(options, limits_, log_, *metrics_, *guesses_, *memory_);
+    state_ =
+        std::make_unique<RespState>(options, **throttle_, log_, *metrics_, *guesses_, *memory_);
     batch_ = std::make_unique<ThrottleBatch>(*state_, replies_);
     session_ = std::make_unique<RespSession>(*state_, 7, wire::IpAddress{});
     held_.clear();
@@ -66,6 +70,7 @@ class RespSessionTest : public testing::Test {
   int log_fd_ = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
   Log log_{limits_.clock, log_fd_, LogLevel::off, LogFormat::text};
   std::unique_ptr<runtime::Metrics> metrics_;
+  std::optional<CoreThrottle> throttle_;
   std::unique_ptr<Guesses> guesses_;
   std::unique_ptr<runtime::MemoryBudget> memory_;
   std::unique_ptr<RespState> state_;

@@ -136,7 +136,7 @@ void ThrottleBatch::append_answer(std::size_t call, std::string& out) {
 }
 
 std::size_t ThrottleBatch::decide(std::string& out) {
-  state_.store.apply({requests_.data(), size_}, std::nullopt, {answers_.data(), size_});
+  state_.throttle.ask_client_limits({requests_.data(), size_}, {answers_.data(), size_});
   std::size_t call = 0;
   for (const Share& share : shares_) {
     const std::size_t from = out.size();
@@ -145,16 +145,6 @@ std::size_t ThrottleBatch::decide(std::string& out) {
   }
   const std::size_t rest = out.size();
   for (; call < size_; ++call) append_answer(call, out);
-  std::uint64_t allowed = 0;
-  std::uint64_t errors = 0;
-  for (std::size_t i = 0; i < size_; ++i) {
-    allowed += answers_[i] && statuses_[i].admitted ? 1 : 0;
-    errors += answers_[i] ? 0 : 1;
-  }
-  RespMetrics& metrics = state_.metrics;
-  if (allowed > 0) metrics.allowed.add(allowed);
-  if (size_ - allowed - errors > 0) metrics.limited.add(size_ - allowed - errors);
-  if (errors > 0) metrics.errors.add(errors);
   shares_.clear();
   size_ = 0;
   key_bytes_ = 0;

@@ -2,7 +2,7 @@
 // answered in their order. One per thread, reused for ever.
 //
 // Their keys live in the table of all throttle keys, apart from those of policies, since their
-// limit comes with the call: store/limits/client_limits.h.
+// limit comes with the call: store::kClientLimitPrefix.
 #pragma once
 
 #include <array>

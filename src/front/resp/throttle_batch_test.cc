@@ -67,7 +67,8 @@ class Round {
   runtime::Metrics metrics_;
   Guesses guesses_{log_, metrics_};
   runtime::MemoryBudget memory_{std::size_t{256} << 20, metrics_};
-  RespState state_{RespOptions{}, limits, log_, metrics_, guesses_, memory_};
+  CoreThrottle throttle_{limits, log_, metrics_};
+  RespState state_{RespOptions{}, *throttle_, log_, metrics_, guesses_, memory_};
   std::vector<RespReply> replies_;
   ThrottleBatch batch_{state_, replies_};
   std::string out_;

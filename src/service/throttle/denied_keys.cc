@@ -2,9 +2,20 @@
 
 #include <algorithm>
 #include <functional>
-#include <iterator>
 
 namespace penstock::service {
+
+// Counters only grow: the smallest count that was seen last bounds all of them from below.
+std::size_t DeniedKeys::Stripe::find_least() noexcept {
+  for (std::size_t seen = 0; seen < kCountersPerStripe; ++seen) {
+    const std::size_t at = next;
+    next = (next + 1) % kCountersPerStripe;
+    if (counts[at] == least) return at;
+  }
+  const auto found = std::ranges::min_element(counts);
+  least = *found;
+  return static_cast<std::size_t>(found - counts.begin());
+}
 
 void DeniedKeys::add(std::string_view key) {
   const std::uint64_t hash = std::hash<std::string_view>{}(key);
@@ -22,7 +33,7 @@ void DeniedKeys::add(std::string_view key) {
     ++stripe.used;
   } else {
     // The key with fewest makes room; what it had is what the new one may have had unseen.
-    at = static_cast<std::size_t>(std::ranges::min_element(stripe.counts) - stripe.counts.begin());
+    at = stripe.find_least();
     inherited = stripe.counts[at];
   }
   stripe.hashes[at] = hash;

@@ -34,10 +34,16 @@ class DeniedKeys {
 
  private:
   struct alignas(64) Stripe {
+    // The counter with fewest denials, when all are in use. Under mutex.
+    std::size_t find_least() noexcept;
+
     mutable std::mutex mutex;
     // Guarded by mutex; the first `used` of each array are in use. Apart, since a look-up reads
     // only the hashes.
     std::size_t used = 0;
+    // No counter is below `least`; looked for from `next` on, so that room is found in a few steps.
+    std::uint64_t least = 1;
+    std::size_t next = 0;
     std::array<std::uint64_t, kCountersPerStripe> hashes{};
     std::array<std::uint64_t, kCountersPerStripe> counts{};
     std::array<std::uint64_t, kCountersPerStripe> errors{};

@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <future>
 #include <utility>
 
-#include "base/check.h"
 #include "runtime/deadline.h"
 
 namespace penstock::service {
@@ -141,22 +139,6 @@ std::vector<EngineGate::Answer> EngineGate::execute(std::span<Command> commands)
   }
   for (std::size_t i = 0; i < places.size(); ++i) answers[places[i]] = std::move(given[i]);
   return answers;
-}
-
-void GatedLimits::apply(std::span<const store::LimitRequest> requests, std::optional<Instant> now,
-                        std::span<Result<store::LimitAnswer>> answers) {
-  PENSTOCK_CHECK(!now);
-  std::promise<void> answered;
-  gate_.submit(std::make_shared<GateJob>(
-      requests, nullptr,
-      [&](std::span<const store::LimitRequest> asked, std::span<Result<store::LimitAnswer>> given) {
-        for (std::size_t i = 0; i < given.size(); ++i) {
-          if (given[i]) std::ranges::copy(asked[i].statuses, requests[i].statuses.begin());
-          answers[i] = std::move(given[i]);
-        }
-        answered.set_value();
-      }));
-  answered.get_future().wait();
 }
 
 }  // namespace penstock::service

@@ -102,29 +102,4 @@ class EngineGate {
   runtime::Batcher<Command, Answer> batcher_;  // last: its threads use all of the above
 };
 
-// The gate as limits that block for one round trip, at most for the deadline: for callers that can
-// wait. Reads go to the engine directly.
-class GatedLimits final : public store::LimitStore {
- public:
-  // Both must outlive this.
-  GatedLimits(EngineGate& gate, store::LimitStore& engine) : gate_(gate), engine_(engine) {}
-
-  // Not for a given `now`: time is the engine's.
-  void apply(std::span<const store::LimitRequest> requests, std::optional<Instant> now,
-             std::span<Result<store::LimitAnswer>> answers) override;
-  Result<bool> reset(std::string_view key) override { return engine_.reset(key); }
-  Result<std::optional<store::KeyUse>> find(std::string_view key,
-                                            std::optional<Instant> now) override {
-    return engine_.find(key, now);
-  }
-  Result<std::vector<store::KeyUse>> list(std::string_view after, std::size_t limit,
-                                          std::optional<Instant> now) override {
-    return engine_.list(after, limit, now);
-  }
-
- private:
-  EngineGate& gate_;
-  store::LimitStore& engine_;
-};
-
 }  // namespace penstock::service

@@ -101,19 +101,6 @@ TEST_F(EngineGateTest, refuses_at_once_when_too_many_wait) {
   for (auto& each : waiting) EXPECT_TRUE(each.get()[0]->admitted);
 }
 
-TEST_F(EngineGateTest, gives_blocking_callers_their_statuses) {
-  GatedLimits limits(*gate_, engine_);
-  const store::LimitCheck check{.key = "k", .limit = {.capacity = 10, .refill = {1, 1}}};
-  core::LimitStatus status;
-  const store::LimitRequest request{.checks = {&check, 1}, .cost = 4, .statuses = {&status, 1}};
-  Result<store::LimitAnswer> answer;
-  limits.apply({&request, 1}, std::nullopt, {&answer, 1});
-  EXPECT_TRUE(answer->admitted);
-  EXPECT_EQ(status.remaining, 6);
-  EXPECT_EQ((*limits.find("k", std::nullopt))->used, 4);
-  EXPECT_TRUE(*limits.reset("k"));
-}
-
 TEST_F(EngineGateTest, answers_everything_once_from_many_threads) {
   std::atomic<int> answered = 0;
   {

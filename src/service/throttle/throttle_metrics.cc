@@ -59,6 +59,12 @@ ThrottleMetrics::ThrottleMetrics(runtime::Metrics& metrics, bool tokens_remainin
                                      "Requests that a shadow policy would have denied")),
       store_failures_(metrics.counter("penstock_throttle_store_failures_total",
                                       "Requests whose usage could not be asked")),
+      clients_allowed_(metrics.counter("penstock_resp_decisions_total", "Decisions of CL.THROTTLE",
+                                       {{"outcome", "allowed"}})),
+      clients_limited_(metrics.counter("penstock_resp_decisions_total", "Decisions of CL.THROTTLE",
+                                       {{"outcome", "limited"}})),
+      clients_errors_(metrics.counter("penstock_resp_decisions_total", "Decisions of CL.THROTTLE",
+                                      {{"outcome", "error"}})),
       policies_restored_(
           metrics.counter("penstock_throttle_policies_restored_total",
                           "Policies that this node wrote back to a store that had lost them")),
@@ -68,6 +74,26 @@ ThrottleMetrics::ThrottleMetrics(runtime::Metrics& metrics, bool tokens_remainin
                                  latency_bounds_millis())),
       tokens_enabled_(tokens_remaining),
       tokens_(metrics) {}
+
+void ThrottleMetrics::count_clients(const ClientTotals& told, std::uint64_t allowed,
+                                    std::uint64_t blocked) noexcept {
+  // Most batches have one outcome, and all threads share these counters.
+  const auto add = [](runtime::Counter& counter, std::uint64_t n) {
+    if (n > 0) counter.add(n);
+  };
+  add(allowed_, allowed);
+  add(blocked_, blocked);
+  add(store_failures_, told.errors);
+  add(clients_allowed_, told.allowed);
+  add(clients_limited_, told.limited);
+  add(clients_errors_, told.errors);
+}
+
+ThrottleMetrics::ClientTotals ThrottleMetrics::client_totals() const noexcept {
+  return {.allowed = clients_allowed_.value(),
+          .limited = clients_limited_.value(),
+          .errors = clients_errors_.value()};
+}
 
 core::ThrottleTotals ThrottleMetrics::totals() const noexcept {
   return {.allowed = allowed_.value(),

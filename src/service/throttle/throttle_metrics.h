@@ -49,6 +49,16 @@ class ThrottleMetrics {
     (allowed ? allowed_ : blocked_).add();
     if (shadow_denied) shadow_denied_.add();
   }
+  // What Redis clients were told, looks included; `allowed` and `blocked` are without those.
+  struct ClientTotals {
+    std::uint64_t allowed = 0;
+    std::uint64_t limited = 0;
+    std::uint64_t errors = 0;
+  };
+  void count_clients(const ClientTotals& told, std::uint64_t allowed,
+                     std::uint64_t blocked) noexcept;
+  ClientTotals client_totals() const noexcept;
+
   void remaining(const core::Policy& policy, std::int64_t tokens) {
     if (tokens_enabled_) tokens_.set(policy, tokens);
   }
@@ -68,6 +78,9 @@ class ThrottleMetrics {
   runtime::Counter& blocked_;
   runtime::Counter& shadow_denied_;
   runtime::Counter& store_failures_;
+  runtime::Counter& clients_allowed_;
+  runtime::Counter& clients_limited_;
+  runtime::Counter& clients_errors_;
   runtime::Counter& policies_restored_;
   runtime::Gauge& policies_missing_;
   runtime::Histogram& latency_;

@@ -230,6 +230,33 @@ Result<core::KeyDecision> ThrottleService::settle_entry(const ThrottleEntry& ent
       .allowed = answer->admitted, .key = entry.key, .policy = &policy, .status = status};
 }
 
+void ThrottleService::ask_client_limits(std::span<const store::LimitRequest> requests,
+                                        std::span<Result<store::LimitAnswer>> answers) {
+  const runtime::Stopwatch watch;
+  if (shared_) {
+    wait_for_engine(requests, answers);
+  } else {
+    limits_.apply(requests, std::nullopt, answers);
+  }
+  ThrottleMetrics::ClientTotals told;
+  std::uint64_t allowed = 0;
+  std::uint64_t blocked = 0;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (!answers[i]) {
+      ++told.errors;
+      continue;
+    }
+    const bool admitted = answers[i]->admitted;
+    ++(admitted ? told.allowed : told.limited);
+    // Looking and giving back are neither let through nor denied.
+    if (requests[i].cost <= 0) continue;
+    ++(admitted ? allowed : blocked);
+    if (!admitted) denied_.add(requests[i].checks[0].key);
+  }
+  metrics_.count_clients(told, allowed, blocked);
+  metrics_.took(watch.millis(), requests.size());
+}
+
 core::ThrottleTotals ThrottleService::totals() const {
   core::ThrottleTotals totals = metrics_.totals();
   totals.policies = cache_.current().size();

@@ -97,6 +97,14 @@ class ThrottleService {
   Result<void> check(const core::ThrottleCall& call, core::ThrottleDecision& decision);
   std::vector<Result<core::KeyDecision>> check_batch(std::span<const ThrottleEntry> entries);
 
+  // Decides about calls whose limits come with them, and not from a policy (CL.THROTTLE): one check
+  // for each request, with a key that store::has_client_limit(). Counted as all decisions are.
+  // Blocks only if the engine is shared, and then at most for the gate's deadline.
+  void ask_client_limits(std::span<const store::LimitRequest> requests,
+                         std::span<Result<store::LimitAnswer>> answers);
+  // Forgets what such a key has used; false: nothing. Blocks for one round trip to the engine.
+  Result<bool> forget_client_limit(std::string_view key) { return limits_.reset(key); }
+
   // Once the engine is back: what this node let through alone is charged there, as far as it fits.
   // Blocks.
   Result<void> hand_back();
@@ -106,7 +114,9 @@ class ThrottleService {
   void key_metrics(std::string key, Done<core::KeyMetrics> done);
   void list_metrics(std::string after, std::size_t limit, Done<std::vector<core::KeyMetrics>> done);
   core::ThrottleTotals totals() const;
-  // Since the start, on this node; by Redis clients' calls not counted.
+  // The part of them that calls with limits of their own have.
+  ThrottleMetrics::ClientTotals client_totals() const { return metrics_.client_totals(); }
+  // Since the start, on this node.
   std::vector<DeniedKey> top_denied(std::size_t limit) const { return denied_.top(limit); }
 
   void create_policy(core::PolicyDraft draft, std::string request_id, Done<core::Policy> done);
@@ -138,6 +148,8 @@ class ThrottleService {
   // throttle_shared.cc
   void submit(const core::ThrottleCall& call, Asked done);
   void submit_batch(std::span<const ThrottleEntry> entries, AskedBatch done);
+  void wait_for_engine(std::span<const store::LimitRequest> requests,
+                       std::span<Result<store::LimitAnswer>> answers);
   // The store gave no answer: what the policies say then, or `error`.
   Result<void> fall_back(std::int64_t cost, const Error& error, core::ThrottleDecision& decision);
   void decide_locally(std::int64_t cost, core::ThrottleDecision& decision);

@@ -2,6 +2,7 @@
 // does not answer.
 #include <algorithm>
 #include <array>
+#include <future>
 #include <utility>
 
 #include "core/limits/share.h"
@@ -86,6 +87,23 @@ void ThrottleService::submit_batch(std::span<const ThrottleEntry> entries, Asked
         metrics_.took(watch.millis(), answers.size());
         done(decisions);
       }));
+}
+
+// On the caller's thread, for callers that may wait. No policy says what holds while the engine is
+// away, so the answer is an error then.
+void ThrottleService::wait_for_engine(std::span<const store::LimitRequest> requests,
+                                      std::span<Result<store::LimitAnswer>> answers) {
+  std::promise<void> answered;
+  shared_->gate.submit(std::make_shared<GateJob>(
+      requests, nullptr,
+      [&](std::span<const store::LimitRequest> asked, std::span<Result<store::LimitAnswer>> given) {
+        for (std::size_t i = 0; i < given.size(); ++i) {
+          if (given[i]) std::ranges::copy(asked[i].statuses, requests[i].statuses.begin());
+          answers[i] = std::move(given[i]);
+        }
+        answered.set_value();
+      }));
+  answered.get_future().wait();
 }
 
 Result<void> ThrottleService::fall_back(std::int64_t cost, const Error& error,

@@ -112,6 +112,39 @@ TEST_F(SharedThrottle, decides_batches_in_order) {
   for (std::size_t i = 0; i < 11; ++i) EXPECT_EQ(allowed[i], i < 9);
 }
 
+// A call of a Redis client for `cost` tokens of ten; nothing when there was an error.
+class SharedClientLimits : public SharedThrottle {
+ protected:
+  Result<store::LimitAnswer> ask_own(std::int64_t cost, core::LimitStatus& status) {
+    const store::LimitCheck check{.key = "\x01k", .limit = {.capacity = 10, .refill = {1, 1}}};
+    const store::LimitRequest request{
+        .checks = {&check, 1}, .cost = cost, .statuses = {&status, 1}};
+    Result<store::LimitAnswer> answer;
+    service_->ask_client_limits({&request, 1}, {&answer, 1});
+    return answer;
+  }
+};
+
+TEST_F(SharedClientLimits, are_asked_at_the_engine_and_counted) {
+  core::LimitStatus status;
+  EXPECT_TRUE(ask_own(4, status)->admitted);
+  EXPECT_EQ(status.remaining, 6);
+  EXPECT_FALSE(ask_own(7, status)->admitted);
+  EXPECT_EQ((*engine_.find("\x01k", std::nullopt))->used, 4);
+  EXPECT_EQ(service_->totals().allowed, 1U);
+  EXPECT_EQ(service_->totals().blocked, 1U);
+  EXPECT_EQ(service_->top_denied(10), (std::vector<DeniedKey>{{"\x01k", 1, 0}}));
+  EXPECT_TRUE(*service_->forget_client_limit("\x01k"));
+}
+
+TEST_F(SharedClientLimits, are_errors_while_the_engine_is_away) {
+  break_engine(1);
+  core::LimitStatus status;
+  EXPECT_EQ(ask_own(1, status).error().kind, ErrorKind::unavailable);
+  EXPECT_EQ(service_->totals().allowed + service_->totals().blocked, 0U);
+  EXPECT_EQ(service_->client_totals().errors, 1U);
+}
+
 TEST_F(SharedThrottle, does_as_each_policy_says_while_the_engine_is_away) {
   break_engine(3);
   EXPECT_EQ(ask({"deny:x"}).decided.error().kind, ErrorKind::unavailable);

@@ -90,10 +90,10 @@ class Database {
   }
   void put(const std::string& name, std::int64_t max, Millis size) const {
     must(node(1)->backend().slots.configs->put({.name = ConfigName::trusted(name),
-                                               .pool = PoolName::trusted(name),
-                                               .max_per_window = max,
-                                               .window_size = size},
-                                              std::nullopt));
+                                                .pool = PoolName::trusted(name),
+                                                .max_per_window = max,
+                                                .window_size = size},
+                                               std::nullopt));
   }
 
  private:
@@ -119,7 +119,6 @@ class Events {
       request = {
           .event = EventId::trusted(event_id(number++)),
           .config_name = name,
-          .config = nullptr,
           .requested = from_epoch_millis(
               kStartMs + (spread_ms == 0 ? 0
                                          : static_cast<std::int64_t>(

@@ -156,11 +156,12 @@ class Assigning {
     auto store = EmbeddedStore::open({.dir = dir}, clock);
     if (!store) stop(store.error().what);
     store_ = std::move(*store);
-    const auto change = store_->backend().slots.configs->put({.name = ConfigName::trusted("default"),
-                                                             .pool = PoolName::trusted("default"),
-                                                             .max_per_window = kMaxPerWindow,
-                                                             .window_size = Seconds{1}},
-                                                            std::nullopt);
+    const auto change =
+        store_->backend().slots.configs->put({.name = ConfigName::trusted("default"),
+                                              .pool = PoolName::trusted("default"),
+                                              .max_per_window = kMaxPerWindow,
+                                              .window_size = Seconds{1}},
+                                             std::nullopt);
     if (!change) stop(change.error().what);
     config_ = std::make_shared<const core::SlotConfig>(change->current);
   }
@@ -170,7 +171,6 @@ class Assigning {
     for (std::size_t i = 0; i < size; ++i) {
       requests.push_back({.event = EventId::trusted(random_event(rng_)),
                           .config_name = config_->name,
-                          .config = config_,
                           .requested = kRequested,
                           .max_delay = std::chrono::days{1},
                           .entropy = rng_()});
@@ -192,10 +192,10 @@ class Assigning {
 
   std::size_t full_windows() const {
     const auto uses = store_->backend().slots.store->windows({.pool = config_->pool,
-                                                        .window_size = config_->window_size,
-                                                        .from = kInstantMin,
-                                                        .to = kInstantEnd,
-                                                        .limit = SIZE_MAX});
+                                                              .window_size = config_->window_size,
+                                                              .from = kInstantMin,
+                                                              .to = kInstantEnd,
+                                                              .limit = SIZE_MAX});
     if (!uses) stop(uses.error().what);
     return static_cast<std::size_t>(std::ranges::count(*uses, kMaxPerWindow, &WindowUse::used));
   }

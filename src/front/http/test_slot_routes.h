@@ -46,7 +46,7 @@ inline std::vector<Result<store::Assignment>> assign_all(
     std::span<const store::SlotRequest> requests) {
   std::vector<Result<store::Assignment>> answers;
   for (const store::SlotRequest& request : requests) {
-    if (!request.config) {
+    if (request.config_name.str() == "nope") {
       answers.push_back(fail(ErrorKind::not_found, "no such config"));
     } else if (request.event.str() == "full") {
       answers.push_back(fail(ErrorKind::exhausted, "no window has room"));

@@ -102,7 +102,6 @@ Result<store::NewItem> DispatchService::item_of(core::ItemCall&& call) {
   item.slot = store::SlotRequest{
       .event = slot_event(item.type, item.id),
       .config_name = call.slot->config.empty() ? options_.default_slot_config : call.slot->config,
-      .config = nullptr,
       .requested = call.slot->requested.value_or(now),
       .max_delay = options_.slot_max_delay,
       .entropy = mix64(options_.dispatchers.seed + drawn)};

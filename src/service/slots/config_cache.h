@@ -1,6 +1,6 @@
-// The active slot configs as this node last saw them, so that an assignment costs no look-up in the
-// store. An entry is trusted for `ttl`; names that do not exist are remembered too, or a flood of
-// made-up names would reach the store each time. Bounded. Thread-safe.
+// The active slot configs as this node last saw them, for reads and previews; assignments go by
+// what the store has. An entry is trusted for `kTtl`; names that do not exist are remembered too,
+// or a flood of made-up names would reach the store each time. Bounded. Thread-safe.
 #pragma once
 
 #include <cstddef>

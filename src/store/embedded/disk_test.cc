@@ -59,7 +59,6 @@ class SmallDisk : public testing::Test {
     for (int i = 0; i < count; ++i) {
       requests.push_back({.event = EventId::trusted("event-" + std::to_string(next_++)),
                           .config_name = ConfigName::trusted("c"),
-                          .config = nullptr,
                           .requested = kStart,
                           .max_delay = std::chrono::days{1}});
     }

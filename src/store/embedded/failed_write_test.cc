@@ -60,7 +60,6 @@ class FailedWrite : public testing::Test {
   static SlotRequest request(std::string event, Millis max_delay = std::chrono::hours{1}) {
     return {.event = EventId::trusted(std::move(event)),
             .config_name = ConfigName::trusted("c"),
-            .config = nullptr,
             .requested = kStart,
             .max_delay = max_delay};
   }

@@ -60,7 +60,6 @@ class Open : public testing::Test {
   static SlotRequest request(int i) {
     return {.event = EventId::trusted("event-" + std::to_string(1'000 + i)),
             .config_name = ConfigName::trusted("c"),
-            .config = nullptr,
             .requested = kStart,
             .max_delay = std::chrono::hours{1}};
   }

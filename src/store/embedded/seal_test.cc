@@ -46,7 +46,6 @@ class SealTest : public testing::Test {
       const std::vector<SlotRequest> requests = {
           {.event = EventId::trusted("event-" + std::to_string(next_++)),
            .config_name = ConfigName::trusted("c"),
-           .config = nullptr,
            .requested = kStart,
            .max_delay = std::chrono::hours{1}}};
       ASSERT_TRUE(store.slots.assign(requests, std::nullopt)[0]);

@@ -56,7 +56,6 @@ void dispatch_with(const Backend& backend) {
   }
   items.back().slot = SlotRequest{.event = core::item_event("T:d"),
                                   .config_name = ConfigName::trusted("default"),
-                                  .config = nullptr,
                                   .requested = now,
                                   .max_delay = Seconds{60}};
   for (const auto& answer : backend.queue.store->enqueue(items, now)) {

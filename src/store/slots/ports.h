@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -24,12 +23,9 @@ using core::SlotStatus;
 using core::WindowUse;
 
 struct SlotRequest {
-  EventId event;  // of an item: core::item_event()
-  ConfigName config_name;
-  // The active version as the caller knows it; null = the caller knows no such config. A backend
-  // that holds a newer version of the same name decides by the newer one.
-  std::shared_ptr<const core::SlotConfig> config;
-  Instant requested{};  // whole milliseconds
+  EventId event;           // of an item: core::item_event()
+  ConfigName config_name;  // the store decides by the version that is active in it
+  Instant requested{};     // whole milliseconds
   Millis max_delay{0};
   std::uint64_t entropy = 0;       // picks the place inside the window: same number, same place
   std::optional<Millis> ttl = {};  // to be confirmed so long after its assignment, or it expires

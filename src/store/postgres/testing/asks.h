@@ -18,7 +18,6 @@ inline SlotRequest ask(const std::string& event, const std::string& config = "de
                        Instant at = kNoon) {
   return {.event = EventId::trusted(event),
           .config_name = ConfigName::trusted(config),
-          .config = nullptr,
           .requested = at,
           .max_delay = std::chrono::days{30},
           .entropy = mix64(std::hash<std::string>{}(event))};

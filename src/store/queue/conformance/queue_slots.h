@@ -16,7 +16,6 @@ inline NewItem slot_item(std::string id, std::string config, Instant requested,
   NewItem item = new_item("T", id, Instant{});
   item.slot = SlotRequest{.event = core::item_event("T:" + id),
                           .config_name = config_name(std::move(config)),
-                          .config = nullptr,
                           .requested = requested,
                           .max_delay = max_delay,
                           .entropy = 5};
@@ -100,7 +99,6 @@ TEST_P(QueueSlotSuite, a_public_event_of_the_same_id_is_another_event) {
   const Instant far = now + std::chrono::days{300};
   const SlotRequest before{.event = event("T:a"),
                            .config_name = config_name("c"),
-                           .config = nullptr,
                            .requested = far,
                            .max_delay = std::chrono::days{1},
                            .ttl = Seconds{10}};

@@ -36,7 +36,6 @@ class QueueFaults : public FaultsTest {
     if (slot) {
       item.slot = SlotRequest{.event = EventId::trusted("T:" + id),
                               .config_name = ConfigName::trusted("c"),
-                              .config = nullptr,
                               .requested = kStart,
                               .max_delay = std::chrono::hours{1}};
     }

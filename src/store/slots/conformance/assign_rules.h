@@ -250,17 +250,13 @@ TEST_P(SlotSuite, a_known_event_keeps_its_slot_though_there_is_no_room) {
   EXPECT_FALSE(again.fresh);
 }
 
-TEST_P(SlotSuite, assign_without_a_callers_config_decides_by_the_stores) {
-  const core::SlotConfig config = given({});
-  const Assignment answer = assigned({.event = "e1", .known = nullptr});
-  EXPECT_EQ(answer.slot.config_version, config.version);
-}
-
-TEST_P(SlotSuite, assign_decides_by_the_newer_of_two_versions) {
-  const auto old = std::make_shared<const core::SlotConfig>(given({.max = 9}));
+TEST_P(SlotSuite, assign_decides_by_the_newest_version) {
+  given({.max = 9});
+  EXPECT_EQ(assigned({.event = "e1"}).slot.config_version, 1);
   given({.max = 1});
-  EXPECT_EQ(assigned({.event = "e1", .known = old}).slot.config_version, 2);
-  EXPECT_EQ(assigned({.event = "e2", .known = old}).slot.window_start, kNoon + Seconds{4});
+  const Slot next = assigned({.event = "e2"}).slot;
+  EXPECT_EQ(next.config_version, 2);
+  EXPECT_EQ(next.window_start, kNoon + Seconds{4});
 }
 
 TEST_P(SlotSuite, configs_of_one_pool_share_its_windows) {

@@ -35,19 +35,13 @@ class History {
             .window_size = name == "alone" ? Millis{700} : sizes[rng_.below(sizes.size())]};
   }
 
-  SlotRequest request(const Model& model) {
+  SlotRequest request() {
     SlotRequest request;
     request.event = event("event-" + std::to_string(rng_.below(3'000)));
     request.config_name = config_name(rng_.below(40) == 0 ? "unknown" : config());
     request.requested = cut_to_millis(now_ + Millis{requested_offset()});
     request.max_delay = Millis{rng_.below(4) == 0 ? rng_.between(0, 2'000) : 600'000};
     request.entropy = rng_();
-    const std::vector<core::SlotConfig> versions = model.history(request.config_name);
-    // What the caller knows: nothing, the newest, or a version that is out of date.
-    if (!versions.empty() && rng_.below(3) != 0) {
-      const std::size_t age = rng_.below(2) == 0 ? 0 : rng_.below(versions.size());
-      request.config = std::make_shared<const core::SlotConfig>(versions[age]);
-    }
     return request;
   }
 
@@ -123,7 +117,7 @@ class DifferentialSuite : public SlotSuite {
     std::vector<SlotRequest> requests;
     const std::uint64_t count =
         history.rng().below(8) == 0 ? history.rng().below(120) + 1 : history.rng().below(12) + 1;
-    for (std::uint64_t i = 0; i < count; ++i) requests.push_back(history.request(model));
+    for (std::uint64_t i = 0; i < count; ++i) requests.push_back(history.request());
     const auto answers = slots().assign(requests, history.now());
     ASSERT_EQ(answers.size(), requests.size());
     for (std::size_t i = 0; i < requests.size(); ++i) {

@@ -74,7 +74,6 @@ struct Ask {
   Instant at = kNoon;
   Millis max_delay = std::chrono::days{1};
   std::uint64_t entropy = 0;
-  std::shared_ptr<const core::SlotConfig> known = nullptr;  // the caller's version
 };
 
 class SlotSuite : public testing::TestWithParam<Subject> {
@@ -95,7 +94,6 @@ class SlotSuite : public testing::TestWithParam<Subject> {
   static SlotRequest request(const Ask& ask) {
     return {.event = event(ask.event),
             .config_name = config_name(ask.config),
-            .config = ask.known,
             .requested = ask.at,
             .max_delay = ask.max_delay,
             .entropy = ask.entropy};

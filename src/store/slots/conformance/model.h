@@ -28,10 +28,7 @@ class Model {
     if (const auto known = slots_.find(request.event); known != slots_.end()) {
       return Assignment{.slot = known->second};
     }
-    std::optional<core::SlotConfig> config = active(request.config_name);
-    if (request.config && (!config || request.config->version > config->version)) {
-      config = *request.config;
-    }
+    const std::optional<core::SlotConfig> config = active(request.config_name);
     if (!config) return fail(ErrorKind::not_found, "no such config");
     core::FullRuns nothing_known;
     const std::optional<core::Placement> placement =

@@ -28,16 +28,6 @@ std::uint64_t head_of(const std::string& text) {
   return __builtin_bswap64(head);
 }
 
-bool usable(const core::SlotConfig& config) {
-  return config.version >= 0 && config.version <= UINT32_MAX &&
-         core::validate({.name = config.name,
-                         .pool = config.pool,
-                         .max_per_window = config.max_per_window,
-                         .window_size = config.window_size})
-             .has_value() &&
-         !config.pool.empty();
-}
-
 }  // namespace
 
 std::vector<Result<Assignment>> AssignBatch::run(std::span<const SlotRequest> requests,
@@ -139,7 +129,7 @@ Result<Assignment> AssignBatch::known(const Engine::View& view, const SlotReques
 Result<Assignment> AssignBatch::place(WindowSource& source, const SlotRequest& request,
                                       Instant now) {
   if (Result<void> sound = check_request(request); !sound) return std::unexpected(sound.error());
-  const Result<const core::SlotConfig*> chosen = config_for(request);
+  const Result<const core::SlotConfig*> chosen = config_of(request.config_name);
   if (!chosen) return std::unexpected(chosen.error());
   const core::SlotConfig& config = **chosen;
   const Instant requested = cut_to_millis(request.requested);
@@ -172,22 +162,13 @@ Result<Assignment> AssignBatch::place(WindowSource& source, const SlotRequest& r
                     .depth = placement.depth};
 }
 
-// The newer of what the caller knows and what the store holds.
-Result<const core::SlotConfig*> AssignBatch::config_for(const SlotRequest& request) {
-  if (config_name_.empty() || config_name_ != request.config_name) {
-    config_name_ = request.config_name;
-    config_ = writer_.configs.find(config_name_);
+Result<const core::SlotConfig*> AssignBatch::config_of(const ConfigName& name) {
+  if (config_name_.empty() || config_name_ != name) {
+    config_name_ = name;
+    config_ = writer_.configs.find(name);
   }
-  const core::SlotConfig* callers = request.config.get();
-  if (config_ && (callers == nullptr || callers->version <= config_->version)) return config_.get();
-  if (callers == nullptr) {
-    return fail(ErrorKind::not_found,
-                fmt::format("no config is named '{}'", request.config_name.str()));
-  }
-  if (callers->name != request.config_name || !usable(*callers)) {
-    return invalid_field("configName", "names a config that is not well-formed");
-  }
-  return callers;
+  if (config_) return config_.get();
+  return fail(ErrorKind::not_found, fmt::format("no config is named '{}'", name.str()));
 }
 
 Result<void> AssignBatch::write(const Engine::View& view) {

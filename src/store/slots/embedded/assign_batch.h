@@ -58,7 +58,7 @@ class AssignBatch {
   Result<Assignment> known(const Engine::View& view, const SlotRequest& request,
                            std::size_t entry) const;
   Result<Assignment> place(WindowSource& source, const SlotRequest& request, Instant now);
-  Result<const core::SlotConfig*> config_for(const SlotRequest& request);
+  Result<const core::SlotConfig*> config_of(const ConfigName& name);
   Result<void> put_slot(const Engine::View& view, std::size_t entry, rocksdb::WriteBatch& batch);
   Result<void> give_back(const Engine::View& view, std::size_t entry, Instant now);
   Result<void> write(const Engine::View& view);

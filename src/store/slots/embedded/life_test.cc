@@ -42,7 +42,6 @@ class EmbeddedLifeTest : public testing::Test {
                          Millis max_delay = std::chrono::hours{1}) {
     const SlotRequest request{.event = event(name),
                               .config_name = ConfigName::trusted("c"),
-                              .config = nullptr,
                               .requested = kStart + after,
                               .max_delay = max_delay,
                               .ttl = ttl};

@@ -18,7 +18,6 @@ constexpr Instant kNow = from_epoch_millis(1'750'000'000'000);
 SlotRequest ask(const std::string& event, Instant at) {
   return {.event = EventId::trusted(event),
           .config_name = ConfigName::trusted("default"),
-          .config = nullptr,
           .requested = at,
           .max_delay = std::chrono::days{1}};
 }

@@ -3,44 +3,15 @@
 // happened.
 #pragma once
 
-#include <cstdint>
 #include <functional>
-#include <optional>
-#include <string>
-#include <string_view>
 
-#include "base/ids.h"
-#include "base/result.h"
-#include "base/time.h"
+#include "core/dispatch/handover.h"
 
 namespace penstock::sink {
 
-struct Handover {
-  ItemType type;
-  ItemId id;
-  Instant scheduled{};
-  int attempt = 1;        // from 1, counted over everything
-  int retry_count = 0;    // failed attempts since it was enqueued or redriven
-  std::string context;    // JSON
-  Millis start_delay{0};  // only for sinks that can start work later by themselves
-  // It must be on its way within this time, or not at all: its turn in the pace has passed then.
-  std::optional<Micros> patience = {};
-};
-
-enum class SinkOutcome : std::uint8_t {
-  done,
-  failed,     // may work another time
-  refused,    // never will
-  slow_down,  // not now; nothing is wrong with the item
-  late,       // not sent, and nothing has happened: its patience had ended
-};
-
-struct SinkAnswer {
-  SinkOutcome outcome = SinkOutcome::done;
-  std::string detail;                   // for people: "HTTP 503", "connection refused"
-  std::optional<Millis> pause = {};     // of slow_down: how long it asks for
-  std::optional<Handover> unsent = {};  // of late: the item, for another turn
-};
+using core::Handover;
+using core::SinkAnswer;
+using core::SinkOutcome;
 
 class Sink {
  public:

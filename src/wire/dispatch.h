@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "core/dispatch/item_call.h"
+#include "core/dispatch/item.h"
 #include "wire/json.h"
 
 namespace penstock::wire {

@@ -1,4 +1,5 @@
-// What a dispatch item can be, and how it gets from one state to the next. Pure.
+// An item of dispatch: what a caller asks for, what it can be, and how it gets from one state to
+// the next. Pure.
 //
 //   READY -> CLAIMED -> DISPATCHED          handed over
 //     ^         |
@@ -7,17 +8,32 @@
 //   READY -> CANCELLED
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+
+#include "base/ids.h"
+#include "base/time.h"
 
 namespace penstock::core {
 
 enum class ItemState : std::uint8_t { ready, claimed, dispatched, dead, cancelled };
 inline constexpr std::size_t kItemStates = 5;
 
-std::string_view item_state_name(ItemState state) noexcept;  // "READY"
-std::optional<ItemState> item_state_of(std::string_view name) noexcept;
+inline constexpr std::array<std::string_view, kItemStates> kItemStateNames = {
+    "READY", "CLAIMED", "DISPATCHED", "DEAD", "CANCELLED"};
+
+constexpr std::string_view item_state_name(ItemState state) noexcept {
+  return kItemStateNames[static_cast<std::size_t>(state)];
+}
+constexpr std::optional<ItemState> item_state_of(std::string_view name) noexcept {
+  const auto found = std::ranges::find(kItemStateNames, name);
+  if (found == kItemStateNames.end()) return std::nullopt;
+  return static_cast<ItemState>(found - kItemStateNames.begin());
+}
 
 // Nothing moves it any more, but for a redrive.
 constexpr bool is_settled(ItemState state) noexcept {
@@ -51,5 +67,23 @@ constexpr AfterOutcome after_outcome(Outcome outcome, int retry_count, int retri
   }
   return {ItemState::ready, retry_count};
 }
+
+// Says whether two bodies ask for the same: equal for equal JSON, whatever its spaces and order.
+using BodyDigest = std::array<std::uint8_t, 16>;
+
+struct SlotAsk {
+  ConfigName config;                 // empty = the configured default
+  std::optional<Instant> requested;  // none = now
+};
+
+// What a caller asks of dispatch: hold this item and release it at its time.
+struct ItemCall {
+  ItemType type;
+  ItemId id;
+  std::optional<Instant> due;   // whole milliseconds; this one
+  std::optional<SlotAsk> slot;  // or that one
+  std::string context;          // JSON text
+  BodyDigest digest{};
+};
 
 }  // namespace penstock::core

@@ -4,9 +4,8 @@
 #include <set>
 #include <string>
 
-#include "core/dispatch/claim_plan.h"
 #include "core/dispatch/item.h"
-#include "core/dispatch/retry.h"
+#include "core/dispatch/pace.h"
 
 namespace penstock::core {
 namespace {

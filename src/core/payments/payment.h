@@ -8,7 +8,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "core/dispatch/item_call.h"
+#include "core/dispatch/item.h"
 #include "core/payments/iban.h"
 #include "core/payments/money.h"
 

@@ -16,7 +16,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "core/dispatch/item_call.h"
+#include "core/dispatch/item.h"
 #include "runtime/batcher.h"
 #include "runtime/metrics.h"
 #include "service/dispatch/dispatchers.h"

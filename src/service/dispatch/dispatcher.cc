@@ -33,7 +33,8 @@ std::size_t claim_bytes(const runtime::MemoryBudget& memory, std::size_t own) {
 std::size_t bytes_of(const Result<store::Claim>& claim) {
   std::size_t bytes = 0;
   if (!claim) return bytes;
-  for (const store::ClaimedItem& item : claim->items) bytes += kItemBytes + item.context.size();
+  for (const store::ClaimedItem& item : claim->items)
+    bytes += core::kItemBytes + item.context.size();
   return bytes;
 }
 
@@ -90,7 +91,7 @@ void Dispatcher::run() {
     events.clear();
     if (stopping && !stop_by) stop_by = now + kStopWait;
     const core::ItemTypeSettings& settings = this->settings();
-    DispatchBoard::Orders orders = board_.turn(settings, now, stopping);
+    core::DispatchBoard::Orders orders = board_.turn(settings, now, stopping);
     if (orders.ask_lease) ask_lease(now);
     if (orders.claim > 0) claim(orders.claim, now);
     if (!orders.settle.empty()) settle(std::move(orders.settle));
@@ -217,7 +218,7 @@ void Dispatcher::submit(runtime::TaskQueue& queue, runtime::TaskQueue::Task&& ta
 void Dispatcher::ask_lease(Instant now) {
   store::LeaseRequest request{.type = type_,
                               .node = parts_.node,
-                              .term = kLeaseTerm,
+                              .term = core::kLeaseTerm,
                               .paused_until = board_.paused_until(now)};
   submit(
       parts_.renewals,
@@ -236,7 +237,7 @@ void Dispatcher::claim(std::size_t limit, Instant now) {
   store::ClaimRequest request{.type = type_,
                               .token = board_.token(),
                               .limit = limit,
-                              .early = claim_ahead(settings),
+                              .early = core::claim_ahead(settings),
                               .stale = settings.stale_claim_threshold,
                               .retries_max = settings.max_dispatch_retries};
   submit(
@@ -290,7 +291,7 @@ void Dispatcher::send_all(Instant& look_again) {
   }
 }
 
-void Dispatcher::send(DispatchBoard::Sending&& sending, Instant now) {
+void Dispatcher::send(core::DispatchBoard::Sending&& sending, Instant now) {
   ActiveSink* active = sink();
   if (active == nullptr) {
     // Nothing is wrong with the item; somebody has to change the settings first.
@@ -305,7 +306,7 @@ void Dispatcher::send(DispatchBoard::Sending&& sending, Instant now) {
   const int retry_count = sending.handover.retry_count;
   const Instant scheduled = sending.handover.scheduled;
   if (settings().max_per_second) {
-    sending.handover.patience = kTurnMax - (parts_.steady.now() - sending.taken);
+    sending.handover.patience = core::kTurnMax - (parts_.steady.now() - sending.taken);
   }
   active->sink->send(std::move(sending.handover),
                      [this, id = std::move(id), batch_id = std::move(sending.batch_id), retry_count,

@@ -20,10 +20,10 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "core/dispatch/board.h"
 #include "runtime/memory_budget.h"
 #include "runtime/metrics.h"
 #include "runtime/task_queue.h"
-#include "service/dispatch/board.h"
 #include "service/dispatch/dispatch_metrics.h"
 #include "service/dispatch/item_types.h"
 #include "sink/sink.h"
@@ -112,7 +112,7 @@ class Dispatcher {
   void claim(std::size_t limit, Instant now);
   void settle(std::vector<store::Settlement>&& items);
   void send_all(Instant& look_again);
-  void send(DispatchBoard::Sending&& sending, Instant now);
+  void send(core::DispatchBoard::Sending&& sending, Instant now);
   void submit(runtime::TaskQueue& queue, runtime::TaskQueue::Task&& task, Event&& refused);
 
   const core::ItemTypeSettings& settings();
@@ -127,7 +127,7 @@ class Dispatcher {
   std::atomic<double> recent_rate_{0};
 
   // Of the thread alone.
-  DispatchBoard board_;
+  core::DispatchBoard board_;
   ItemTypes::Record record_;
   std::uint64_t stamp_ = 0;
   std::vector<std::unique_ptr<ActiveSink>> sinks_;  // the last one is in use

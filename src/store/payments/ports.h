@@ -13,7 +13,6 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "core/dispatch/item.h"
-#include "core/dispatch/item_call.h"
 #include "core/payments/rules.h"
 #include "core/payments/status.h"
 #include "store/port.h"

@@ -16,8 +16,8 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "core/dispatch/handover.h"
 #include "core/dispatch/item.h"
-#include "core/dispatch/item_call.h"
 #include "core/dispatch/item_type.h"
 #include "store/port.h"
 #include "store/slots/ports.h"
@@ -25,8 +25,13 @@
 namespace penstock::store {
 
 using core::BodyDigest;
+using core::Claim;
+using core::ClaimedItem;
+using core::FencingToken;
 using core::ItemState;
+using core::Lease;
 using core::Outcome;
+using core::Settlement;
 
 struct NewItem {
   ItemType type;
@@ -50,9 +55,6 @@ struct Enqueued {
   Instant scheduled{};
 };
 
-// What one dispatcher may do until somebody else has the lease: numbers grow from holder to holder.
-using FencingToken = std::uint64_t;
-
 struct ClaimRequest {
   ItemType type;
   FencingToken token = 0;
@@ -62,31 +64,6 @@ struct ClaimRequest {
   Millis early{0};  // items due this long after now, too
   Millis stale{0};  // claims of this token that are older are claimed anew
   int retries_max = 5;
-};
-
-struct ClaimedItem {
-  ItemId id;
-  Instant scheduled{};  // as it was asked for, or its slot's; a retry does not move it
-  int retry_count = 0;
-  int attempts = 0;  // this one included
-  std::string context;
-};
-
-struct Claim {
-  std::string batch_id;            // of this claim, for people
-  std::vector<ClaimedItem> items;  // in the order of their time
-  // Of the first item that was not claimed, when fewer than `limit` were; when `bytes` ended it,
-  // that or earlier.
-  std::optional<Instant> next_due;
-};
-
-struct Settlement {
-  ItemId id;
-  std::string batch_id;  // of the claim, for the audit
-  Outcome outcome = Outcome::done;
-  std::string detail;  // the error, or what the sink said; at most kDetailBytesMax are kept
-  // Of an item that goes back; its scheduled time stays. The epoch: it is due when scheduled.
-  Instant not_before{};
 };
 
 inline constexpr std::size_t kDetailBytesMax = 1'024;
@@ -196,12 +173,6 @@ struct LeaseRequest {
   std::string node;
   Millis term{0};          // from the store's now
   Instant paused_until{};  // the sink asked the holder to wait so long; kept for the next holder
-};
-
-struct Lease {
-  FencingToken token = 0;
-  bool fresh = false;      // another node may have held it since this one asked last
-  Instant paused_until{};  // as the holder before left it when fresh, else as asked
 };
 
 struct LeaseView {

@@ -14,7 +14,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "core/dispatch/item_call.h"
+#include "core/dispatch/item.h"
 #include "core/gateway/delivery.h"
 #include "core/gateway/quota.h"
 #include "store/port.h"

@@ -6,23 +6,21 @@
 #include <utility>
 #include <vector>
 
-#include "service/dispatch/board.h"
-#include "service/dispatch/test_board.h"
+#include "core/dispatch/board.h"
+#include "core/dispatch/test_board.h"
 
-namespace penstock::service {
+namespace penstock::core {
 namespace {
-
-using sink::SinkOutcome;
 
 // A store that is away for longer than the term, and nobody else: nothing is sent twice.
 TEST_F(Board, keeps_what_it_knows_over_a_gap_that_nobody_used) {
   const Instant now = kStart;
   DispatchBoard board(kBoardType, 1);
-  const store::Lease lease{.token = 7, .fresh = true};
+  const Lease lease{.token = 7, .fresh = true};
   (void)board.turn(settings, now, false);
   board.on_lease(std::optional(lease), settings, now, now);
   EXPECT_GT(board.turn(settings, now, false).claim, 0U);
-  store::Claim claim{.batch_id = "b", .items = {}, .next_due = std::nullopt};
+  Claim claim{.batch_id = "b", .items = {}, .next_due = std::nullopt};
   for (const char* id : {"sent", "held"}) {
     claim.items.push_back({.id = ItemId::trusted(id), .scheduled = now, .attempts = 1});
   }
@@ -40,13 +38,13 @@ TEST_F(Board, keeps_what_it_knows_over_a_gap_that_nobody_used) {
   EXPECT_EQ(orders.settle[0].id.str(), "sent");
   EXPECT_FALSE(board.take(settings, late, again));
   board.on_settled(false, std::vector(orders.settle), late);
-  board.on_lease(std::optional(store::Lease{.token = 7}), settings, late, late);
+  board.on_lease(std::optional(Lease{.token = 7}), settings, late, late);
   sending = board.take(settings, late, again);
   ASSERT_TRUE(sending);
   EXPECT_EQ(sending->handover.id.str(), "held");
   EXPECT_EQ(board.turn(settings, late + kStoreRetry, false).settle.size(), 1U);
   // Another came: all of it is his.
-  board.on_lease(std::optional(store::Lease{.token = 9, .fresh = true}), settings, late, late);
+  board.on_lease(std::optional(Lease{.token = 9, .fresh = true}), settings, late, late);
   EXPECT_EQ(board.held(), 0U);
 }
 
@@ -55,9 +53,9 @@ TEST_F(Board, gives_another_turn_to_what_was_late) {
   const Instant now = kStart;
   DispatchBoard board(kBoardType, 1);
   (void)board.turn(settings, now, false);
-  board.on_lease(std::optional(store::Lease{.token = 1, .fresh = true}), settings, now, now);
+  board.on_lease(std::optional(Lease{.token = 1, .fresh = true}), settings, now, now);
   (void)board.turn(settings, now, false);
-  store::Claim claim{.batch_id = "b", .items = {}, .next_due = std::nullopt};
+  Claim claim{.batch_id = "b", .items = {}, .next_due = std::nullopt};
   claim.items.push_back(
       {.id = ItemId::trusted("x"), .scheduled = now, .attempts = 1, .context = "{}"});
   board.on_claim(std::move(claim), 50, settings, now);
@@ -81,15 +79,14 @@ TEST_F(Board, hands_a_pause_on_and_takes_it_over) {
   const Instant now = kStart;
   DispatchBoard board(kBoardType, 1);
   (void)board.turn(settings, now, false);
-  board.on_lease(
-      std::optional(store::Lease{.token = 1, .fresh = true, .paused_until = now + Seconds{30}}),
-      settings, now, now);
+  board.on_lease(std::optional(Lease{.token = 1, .fresh = true, .paused_until = now + Seconds{30}}),
+                 settings, now, now);
   EXPECT_EQ(board.paused_until(now), now + Seconds{30});
   EXPECT_EQ(board.turn(settings, now, false).claim, 0U);
   const Instant later = now + Seconds{31};
   EXPECT_EQ(board.paused_until(later), Instant{});
   (void)board.turn(settings, later, false);
-  board.on_lease(std::optional(store::Lease{.token = 1}), settings, later, later);
+  board.on_lease(std::optional(Lease{.token = 1}), settings, later, later);
   EXPECT_FALSE(board.turn(settings, later, false).ask_lease);
   board.on_answer(ItemId::trusted("x"), "b", 0,
                   {.outcome = SinkOutcome::slow_down, .detail = "", .pause = Seconds{10}}, settings,
@@ -103,9 +100,9 @@ TEST_F(Board, sends_by_the_wall_clock_and_paces_by_its_own) {
   DispatchBoard board(kBoardType, 1);
   board.set_wall_offset(std::chrono::hours{1});
   (void)board.turn(settings, now, false);
-  board.on_lease(std::optional(store::Lease{.token = 1, .fresh = true}), settings, now, now);
+  board.on_lease(std::optional(Lease{.token = 1, .fresh = true}), settings, now, now);
   (void)board.turn(settings, now, false);
-  store::Claim claim{.batch_id = "b", .items = {}, .next_due = std::nullopt};
+  Claim claim{.batch_id = "b", .items = {}, .next_due = std::nullopt};
   claim.items.push_back({.id = ItemId::trusted("x"),
                          .scheduled = now + std::chrono::hours{1} + Seconds{1},
                          .attempts = 1});
@@ -122,4 +119,4 @@ TEST_F(Board, sends_by_the_wall_clock_and_paces_by_its_own) {
 }
 
 }  // namespace
-}  // namespace penstock::service
+}  // namespace penstock::core

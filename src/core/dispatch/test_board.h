@@ -14,10 +14,10 @@
 
 #include "base/rng.h"
 #include "base/test_instants.h"
-#include "service/dispatch/board.h"
+#include "core/dispatch/board.h"
 #include "store/queue/conformance/queue_model.h"
 
-namespace penstock::service {
+namespace penstock::core {
 
 inline const ItemType kBoardType = ItemType::trusted("T");
 
@@ -58,9 +58,7 @@ class BoardWorld {
 // Where items arrive: what happens there is up to the test.
 class BoardDownstream {
  public:
-  std::function<sink::SinkAnswer(const sink::Handover&)> answer = [](const sink::Handover&) {
-    return sink::SinkAnswer{};
-  };
+  std::function<SinkAnswer(const Handover&)> answer = [](const Handover&) { return SinkAnswer{}; };
   std::vector<std::pair<Instant, std::string>> arrived;
 
   std::int64_t most_in_a_second() const {
@@ -82,7 +80,7 @@ class BoardDownstream {
 class BoardNode {
  public:
   BoardNode(BoardWorld& world, store::conformance::QueueModel& store, BoardDownstream& downstream,
-            const core::ItemTypeSettings& settings, std::string name)
+            const ItemTypeSettings& settings, std::string name)
       : world_(world),
         store_(store),
         downstream_(downstream),
@@ -146,7 +144,7 @@ class BoardNode {
                                       .stale = settings_.stale_claim_threshold,
                                       .retries_max = settings_.max_dispatch_retries};
     world_.after(world_.some(Millis{0}, Millis{30}), [this, request, board = board_.get()] {
-      auto claimed = std::make_shared<Result<store::Claim>>(store_.claim(request, std::nullopt));
+      auto claimed = std::make_shared<Result<Claim>>(store_.claim(request, std::nullopt));
       if (board_.get() != board) return;
       call(world_.some(Millis{0}, Millis{30}), [this, claimed, request](DispatchBoard& b) {
         b.on_claim(std::move(*claimed), request.limit, settings_, world_.now());
@@ -154,8 +152,8 @@ class BoardNode {
     });
   }
 
-  void settle(std::vector<store::Settlement> items) {
-    const store::FencingToken token = board_->token();
+  void settle(std::vector<Settlement> items) {
+    const FencingToken token = board_->token();
     world_.after(world_.some(Millis{0}, Millis{30}), [this, items, token, board = board_.get()] {
       const bool lost = world_.rng.below(20) == 0;  // the request, before it was carried out
       if (!lost) {
@@ -176,17 +174,17 @@ class BoardNode {
 
   void send(DispatchBoard::Sending sending) {
     downstream_.arrived.emplace_back(world_.now(), sending.handover.id.str());
-    const sink::SinkAnswer answer = downstream_.answer(sending.handover);
+    const SinkAnswer answer = downstream_.answer(sending.handover);
     call(world_.some(Millis{1}, Millis{40}), [this, sending, answer](DispatchBoard& b) {
       b.on_answer(sending.handover.id, sending.batch_id, sending.handover.retry_count,
-                  sink::SinkAnswer(answer), settings_, world_.now());
+                  SinkAnswer(answer), settings_, world_.now());
     });
   }
 
   BoardWorld& world_;
   store::conformance::QueueModel& store_;
   BoardDownstream& downstream_;
-  const core::ItemTypeSettings& settings_;
+  const ItemTypeSettings& settings_;
   std::string name_;
   std::unique_ptr<DispatchBoard> board_;
   bool stopping_ = false;
@@ -210,21 +208,21 @@ class Board : public testing::Test {
     }
     for (const auto& each : store.enqueue(items, std::nullopt)) ASSERT_TRUE(each);
   }
-  std::uint64_t count(store::ItemState state) {
+  std::uint64_t count(ItemState state) {
     return store.summary(kBoardType)->counts[static_cast<std::size_t>(state)];
   }
   void expect_all_dispatched() {
-    EXPECT_EQ(count(store::ItemState::dispatched), static_cast<std::uint64_t>(enqueued));
+    EXPECT_EQ(count(ItemState::dispatched), static_cast<std::uint64_t>(enqueued));
     EXPECT_EQ(downstream.times().size(), static_cast<std::size_t>(enqueued));
   }
 
   BoardWorld world{7};
   store::conformance::QueueModel store{world.clock};
   BoardDownstream downstream;
-  core::ItemTypeSettings settings;
+  ItemTypeSettings settings;
   BoardNode a{world, store, downstream, settings, "a"};
   BoardNode b{world, store, downstream, settings, "b"};
   int enqueued = 0;
 };
 
-}  // namespace penstock::service
+}  // namespace penstock::core

@@ -7,13 +7,11 @@
 #include <tuple>
 #include <vector>
 
-#include "service/dispatch/test_board.h"
+#include "core/dispatch/test_board.h"
 
-namespace penstock::service {
+namespace penstock::core {
 namespace {
 
-using core::ItemTypeSettings;
-using sink::SinkOutcome;
 using store::conformance::QueueModel;
 
 TEST_F(Board, gives_no_fresh_second_of_pace_to_who_takes_over_at_once) {
@@ -41,17 +39,16 @@ TEST_F(Board, gives_items_back_due_when_they_were) {
   world.run_until(kStart + Seconds{4});
   const auto summary = store.summary(kBoardType);
   ASSERT_TRUE(summary);
-  EXPECT_GT(count(store::ItemState::ready), 0U);
+  EXPECT_GT(count(ItemState::ready), 0U);
   EXPECT_EQ(summary->oldest_due, kStart - Seconds{30});
 }
 
 TEST(BoardPause, is_never_longer_than_the_longest_pause_when_the_clock_was_set_back) {
   DispatchBoard board(kBoardType, 1);
-  core::ItemTypeSettings settings;
+  ItemTypeSettings settings;
   settings.max_pause = Seconds{10};
   std::ignore = board.turn(settings, kStart, false);
-  const store::Lease left{
-      .token = 2, .fresh = true, .paused_until = kStart + std::chrono::hours{1}};
+  const Lease left{.token = 2, .fresh = true, .paused_until = kStart + std::chrono::hours{1}};
   board.on_lease(std::optional(left), settings, kStart, kStart);
   EXPECT_EQ(board.paused_until(kStart), kStart + Seconds{10});
 }
@@ -64,10 +61,9 @@ TEST(BoardWorld, survives_crashes_of_two_nodes) {
     BoardWorld world(seed);
     QueueModel store(world.clock);
     BoardDownstream downstream;
-    downstream.answer = [&](const sink::Handover&) {
-      return world.rng.below(15) == 0
-                 ? sink::SinkAnswer{.outcome = SinkOutcome::failed, .detail = "x"}
-                 : sink::SinkAnswer{};
+    downstream.answer = [&](const Handover&) {
+      return world.rng.below(15) == 0 ? SinkAnswer{.outcome = SinkOutcome::failed, .detail = "x"}
+                                      : SinkAnswer{};
     };
     ItemTypeSettings settings;
     settings.jitter_window = Millis{world.rng.between(0, 500)};
@@ -97,9 +93,8 @@ TEST(BoardWorld, survives_crashes_of_two_nodes) {
       ++crashes;
     }
     world.run_until(kStart + Seconds{120});
-    EXPECT_EQ(
-        store.summary(kBoardType)->counts[static_cast<std::size_t>(store::ItemState::dispatched)],
-        400U);
+    EXPECT_EQ(store.summary(kBoardType)->counts[static_cast<std::size_t>(ItemState::dispatched)],
+              400U);
     EXPECT_LE(downstream.most_in_a_second(), *settings.max_per_second);
     // Each item arrives once for each failed attempt and the one that worked; the rest are repeats.
     std::size_t attempts = 0;
@@ -113,4 +108,4 @@ TEST(BoardWorld, survives_crashes_of_two_nodes) {
 }
 
 }  // namespace
-}  // namespace penstock::service
+}  // namespace penstock::core

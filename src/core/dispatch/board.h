@@ -20,12 +20,11 @@
 #include "base/result.h"
 #include "base/rng.h"
 #include "base/time.h"
+#include "core/dispatch/handover.h"
 #include "core/dispatch/item_type.h"
 #include "core/dispatch/pace.h"
-#include "sink/sink.h"
-#include "store/queue/ports.h"
 
-namespace penstock::service {
+namespace penstock::core {
 
 // A node that dies is missed after this; renewed three times as often.
 inline constexpr Millis kLeaseTerm = Seconds{3};
@@ -44,7 +43,7 @@ inline constexpr Millis kFetchAhead{200};
 // span has beyond a second, so that the bound holds where the items arrive, however busy this
 // machine is.
 inline constexpr Millis kTurnMax{8};
-static_assert(kTurnMax < core::kPaceSpan - Seconds{1});
+static_assert(kTurnMax < kPaceSpan - Seconds{1});
 // In a longer pause what is held goes back, for others to see and to cancel.
 inline constexpr Millis kHoldMax = Seconds{5};
 // After the store failed.
@@ -54,18 +53,18 @@ inline constexpr std::size_t kItemBytes = 512;
 
 // How long before their time items are claimed. Only a sink that can start work later by itself is
 // given them early; the others' wait here.
-Millis claim_ahead(const core::ItemTypeSettings& settings);
+Millis claim_ahead(const ItemTypeSettings& settings);
 
 class DispatchBoard {
  public:
   struct Orders {
     bool ask_lease = false;
     std::size_t claim = 0;  // items; 0 = none
-    std::vector<store::Settlement> settle;
+    std::vector<Settlement> settle;
     Instant look_again{};  // at the latest
   };
   struct Sending {
-    sink::Handover handover;
+    Handover handover;
     std::string batch_id;
     Instant taken{};
   };
@@ -76,19 +75,18 @@ class DispatchBoard {
   void set_wall_offset(Micros offset) noexcept { wall_offset_ = offset; }
 
   // What is to be done now, but for sending. What is ordered counts as begun.
-  Orders turn(const core::ItemTypeSettings& settings, Instant now, bool stopping);
+  Orders turn(const ItemTypeSettings& settings, Instant now, bool stopping);
   // The next item that may be sent now; it counts as sent. When there is none, look_again says when
   // there may be one.
-  std::optional<Sending> take(const core::ItemTypeSettings& settings, Instant now,
-                              Instant& look_again);
+  std::optional<Sending> take(const ItemTypeSettings& settings, Instant now, Instant& look_again);
 
-  void on_lease(const Result<std::optional<store::Lease>>& lease,
-                const core::ItemTypeSettings& settings, Instant asked, Instant now);
-  void on_claim(Result<store::Claim>&& claim, std::size_t limit,
-                const core::ItemTypeSettings& settings, Instant now);
-  void on_settled(bool worked, std::vector<store::Settlement>&& items, Instant now);
+  void on_lease(const Result<std::optional<Lease>>& lease, const ItemTypeSettings& settings,
+                Instant asked, Instant now);
+  void on_claim(Result<Claim>&& claim, std::size_t limit, const ItemTypeSettings& settings,
+                Instant now);
+  void on_settled(bool worked, std::vector<Settlement>&& items, Instant now);
   void on_answer(const ItemId& id, const std::string& batch_id, int retry_count,
-                 sink::SinkAnswer&& answer, const core::ItemTypeSettings& settings, Instant now);
+                 SinkAnswer&& answer, const ItemTypeSettings& settings, Instant now);
   // It was not sent, since its turn had passed: it takes another one.
   void on_late(Sending&& sending, Instant now);
   // There was no memory for the claim that was ordered; the next turn may order it again.
@@ -97,7 +95,7 @@ class DispatchBoard {
   void on_news() noexcept { claim_at_ = Instant{}; }
 
   bool holds_lease(Instant now) const noexcept { return lease_ && now < lease_until_; }
-  store::FencingToken token() const noexcept { return lease_ ? lease_->token : 0; }
+  FencingToken token() const noexcept { return lease_ ? lease_->token : 0; }
   // In wall time; the epoch when there is none.
   Instant paused_until(Instant now) const noexcept {
     return paused_until_ > now ? paused_until_ + wall_offset_ : Instant{};
@@ -112,7 +110,7 @@ class DispatchBoard {
 
  private:
   struct Held {
-    store::ClaimedItem item;
+    ClaimedItem item;
     std::string batch_id;
   };
   // By the instant it may go, then in the order of claiming.
@@ -122,20 +120,20 @@ class DispatchBoard {
   void forget(const ItemId& id);
   void pause_until(Instant until, Instant now);
   void return_held(std::string_view why, Instant now);
-  void add_result(store::Settlement&& settlement, Instant now);
-  std::vector<store::Settlement> take_results();
+  void add_result(Settlement&& settlement, Instant now);
+  std::vector<Settlement> take_results();
   bool results_are_due(Instant now, bool stopping) const noexcept;
 
   const ItemType type_;
   Rng rng_;
   Micros wall_offset_{0};
 
-  std::optional<store::Lease> lease_;
+  std::optional<Lease> lease_;
   Instant lease_until_{};
   Instant renew_at_{};
   bool asking_ = false;
 
-  core::Pace pace_{std::nullopt, Instant{}};
+  Pace pace_{std::nullopt, Instant{}};
   std::map<Key, Held> held_;
   std::uint64_t order_ = 0;
   // Held, under way or not settled: not to be taken twice. With what it takes.
@@ -147,10 +145,10 @@ class DispatchBoard {
   Instant claim_at_{};
   bool claiming_ = false;
 
-  std::vector<store::Settlement> results_;
+  std::vector<Settlement> results_;
   Instant results_since_{};
   Instant settle_again_{};  // after a failure
   int settling_ = 0;
 };
 
-}  // namespace penstock::service
+}  // namespace penstock::core

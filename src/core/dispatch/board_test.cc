@@ -1,17 +1,15 @@
 // One node at its work, in a world whose time is told.
-#include "service/dispatch/board.h"
+#include "core/dispatch/board.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "service/dispatch/test_board.h"
+#include "core/dispatch/test_board.h"
 
-namespace penstock::service {
+namespace penstock::core {
 namespace {
-
-using sink::SinkOutcome;
 
 TEST_F(Board, hands_over_everything_once_and_in_time) {
   enqueue(300, kStart + Seconds{5});
@@ -46,14 +44,14 @@ TEST_F(Board, spreads_by_jitter) {
 }
 
 TEST_F(Board, starts_early_what_can_wait_by_itself) {
-  settings.sink.type = core::SinkType::temporal;
+  settings.sink.type = SinkType::temporal;
   settings.pre_start_buffer = std::chrono::minutes{1};
   settings.dispatch_interval = std::chrono::hours{1};  // it wakes for them all the same
   settings.jitter_window = Millis{4'000};
   std::vector<Instant> begins;
-  downstream.answer = [&](const sink::Handover& item) {
+  downstream.answer = [&](const Handover& item) {
     begins.push_back(world.now() + item.start_delay);
-    return sink::SinkAnswer{};
+    return SinkAnswer{};
   };
   const Instant due = kStart + std::chrono::minutes{10};
   enqueue(100, due);
@@ -68,7 +66,7 @@ TEST_F(Board, starts_early_what_can_wait_by_itself) {
 }
 
 TEST_F(Board, sends_nothing_early_to_who_cannot_wait) {
-  for (const core::SinkType type : {core::SinkType::http, core::SinkType::kafka}) {
+  for (const SinkType type : {SinkType::http, SinkType::kafka}) {
     settings.sink.type = type;
     settings.pre_start_buffer = std::chrono::minutes{60};
     downstream.arrived.clear();
@@ -92,36 +90,36 @@ TEST_F(Board, gives_back_what_it_holds_when_switched_off) {
   a.wake();
   world.run_until(kStart + Seconds{9});
   EXPECT_EQ(downstream.arrived.size(), before);
-  EXPECT_EQ(count(store::ItemState::claimed), 0U);
-  EXPECT_EQ(count(store::ItemState::ready), 100 - before);
+  EXPECT_EQ(count(ItemState::claimed), 0U);
+  EXPECT_EQ(count(ItemState::ready), 100 - before);
   settings.enabled = true;
   world.run_until(kStart + Seconds{30});
   expect_all_dispatched();
 }
 
 TEST_F(Board, tries_again_until_dead) {
-  downstream.answer = [](const sink::Handover&) {
-    return sink::SinkAnswer{.outcome = SinkOutcome::failed, .detail = "HTTP 500"};
+  downstream.answer = [](const Handover&) {
+    return SinkAnswer{.outcome = SinkOutcome::failed, .detail = "HTTP 500"};
   };
   settings.max_dispatch_retries = 3;
   settings.retry_backoff = Millis{1'000};
   enqueue(20, kStart);
   a.wake();
   world.run_until(kStart + Seconds{30});
-  EXPECT_EQ(count(store::ItemState::dead), 20U);
+  EXPECT_EQ(count(ItemState::dead), 20U);
   for (const auto& [id, times] : downstream.times()) EXPECT_EQ(times, 3) << id;
   EXPECT_EQ((*store.find(kBoardType, ItemId::trusted("i0")))->last_error, "HTTP 500");
 }
 
 TEST_F(Board, waits_when_the_sink_asks_for_it_and_charges_nothing) {
   Instant open = kStart + Seconds{8};
-  downstream.answer = [&](const sink::Handover&) {
-    if (world.now() >= open) return sink::SinkAnswer{};
-    return sink::SinkAnswer{.outcome = SinkOutcome::slow_down,
-                            .detail = "HTTP 429",
-                            .pause = std::chrono::ceil<Millis>(open - world.now())};
+  downstream.answer = [&](const Handover&) {
+    if (world.now() >= open) return SinkAnswer{};
+    return SinkAnswer{.outcome = SinkOutcome::slow_down,
+                      .detail = "HTTP 429",
+                      .pause = std::chrono::ceil<Millis>(open - world.now())};
   };
-  settings.sink = {.type = core::SinkType::http, .concurrency = 4};
+  settings.sink = {.type = SinkType::http, .concurrency = 4};
   enqueue(100, kStart);
   a.wake();
   world.run_until(kStart + Seconds{7});
@@ -135,17 +133,17 @@ TEST_F(Board, waits_when_the_sink_asks_for_it_and_charges_nothing) {
 
 TEST_F(Board, gives_back_in_a_long_pause_and_believes_no_endless_one) {
   settings.max_pause = Seconds{30};
-  downstream.answer = [&](const sink::Handover&) {
-    if (world.now() > kStart + Seconds{25}) return sink::SinkAnswer{};
-    return sink::SinkAnswer{
+  downstream.answer = [&](const Handover&) {
+    if (world.now() > kStart + Seconds{25}) return SinkAnswer{};
+    return SinkAnswer{
         .outcome = SinkOutcome::slow_down, .detail = {}, .pause = std::chrono::hours{9}};
   };
-  settings.sink = {.type = core::SinkType::http, .concurrency = 1};
+  settings.sink = {.type = SinkType::http, .concurrency = 1};
   enqueue(10, kStart);
   a.wake();
   world.run_until(kStart + Seconds{3});
-  EXPECT_EQ(count(store::ItemState::claimed), 0U);
-  EXPECT_EQ(count(store::ItemState::ready), 10U);
+  EXPECT_EQ(count(ItemState::claimed), 0U);
+  EXPECT_EQ(count(ItemState::ready), 10U);
   world.run_until(kStart + Seconds{60});
   expect_all_dispatched();
 }
@@ -158,7 +156,7 @@ TEST_F(Board, is_quiet_after_a_stop_and_leaves_nothing_claimed) {
   a.stop();
   world.run_until(kStart + Seconds{5});
   EXPECT_TRUE(a.board()->is_quiet());
-  EXPECT_EQ(count(store::ItemState::claimed), 0U);
+  EXPECT_EQ(count(ItemState::claimed), 0U);
 }
 
 TEST_F(Board, never_sends_what_is_not_enabled_or_not_leased) {
@@ -171,4 +169,4 @@ TEST_F(Board, never_sends_what_is_not_enabled_or_not_leased) {
 }
 
 }  // namespace
-}  // namespace penstock::service
+}  // namespace penstock::core

@@ -1,35 +1,30 @@
-#include "service/dispatch/board.h"
+#include "core/dispatch/board.h"
 
 #include <algorithm>
 #include <iterator>
 
-#include "core/dispatch/claim_plan.h"
-#include "core/dispatch/retry.h"
-
-namespace penstock::service {
+namespace penstock::core {
 namespace {
 
-using core::Outcome;
-
-bool starts_by_itself(const core::ItemTypeSettings& settings) {
-  return settings.sink.type == core::SinkType::temporal;
+bool starts_by_itself(const ItemTypeSettings& settings) {
+  return settings.sink.type == SinkType::temporal;
 }
 
-std::size_t concurrency_of(const core::SinkSettings& sink) {
+std::size_t concurrency_of(const SinkSettings& sink) {
   // What the log and Kafka sinks queue is theirs to bound; this keeps it in sight.
   constexpr std::size_t kOthers = 10'000;
-  const bool bounded = sink.type != core::SinkType::log && sink.type != core::SinkType::kafka;
+  const bool bounded = sink.type != SinkType::log && sink.type != SinkType::kafka;
   return bounded ? static_cast<std::size_t>(sink.concurrency) : kOthers;
 }
 
 }  // namespace
 
-Millis claim_ahead(const core::ItemTypeSettings& settings) {
+Millis claim_ahead(const ItemTypeSettings& settings) {
   if (!starts_by_itself(settings)) return kFetchAhead;
   return std::max<Millis>(kFetchAhead, settings.pre_start_buffer);
 }
 
-DispatchBoard::Orders DispatchBoard::turn(const core::ItemTypeSettings& settings, Instant now,
+DispatchBoard::Orders DispatchBoard::turn(const ItemTypeSettings& settings, Instant now,
                                           bool stopping) {
   Orders orders{.look_again = now + settings.dispatch_interval};
   const auto look_at = [&](Instant at) { orders.look_again = std::min(orders.look_again, at); };
@@ -46,7 +41,7 @@ DispatchBoard::Orders DispatchBoard::turn(const core::ItemTypeSettings& settings
   // whether somebody else came meanwhile, and until then it may still settle.
   const bool holds = holds_lease(now);
   if (holds) look_at(lease_until_);
-  pace_.set_limit(core::pace_of(settings));
+  pace_.set_limit(pace_of(settings));
   if (stopping) return_held("this node stops", now);
   if (!settings.enabled) return_held("switched off", now);
   if (paused_until_ - now > kHoldMax) return_held("the sink asked for a pause", now);
@@ -62,9 +57,9 @@ DispatchBoard::Orders DispatchBoard::turn(const core::ItemTypeSettings& settings
     return orders;
   }
   const std::size_t wanted =
-      core::plan_claim({.held = held_.size() + sending_,
-                        .batch_size = static_cast<std::size_t>(settings.batch_size),
-                        .pace = core::pace_of(settings)});
+      plan_claim({.held = held_.size() + sending_,
+                  .batch_size = static_cast<std::size_t>(settings.batch_size),
+                  .pace = pace_of(settings)});
   if (wanted > 0 && !claiming_) {
     if (now >= claim_at_) {
       orders.claim = wanted;
@@ -76,7 +71,7 @@ DispatchBoard::Orders DispatchBoard::turn(const core::ItemTypeSettings& settings
   return orders;
 }
 
-std::optional<DispatchBoard::Sending> DispatchBoard::take(const core::ItemTypeSettings& settings,
+std::optional<DispatchBoard::Sending> DispatchBoard::take(const ItemTypeSettings& settings,
                                                           Instant now, Instant& look_again) {
   const auto not_before = [&](Instant at) -> std::optional<Sending> {
     look_again = std::min(look_again, at);
@@ -95,7 +90,7 @@ std::optional<DispatchBoard::Sending> DispatchBoard::take(const core::ItemTypeSe
   Millis delay{0};
   if (starts_by_itself(settings)) {
     const Instant start =
-        held.item.scheduled + core::jitter_of(held.item.id.str(), settings.jitter_window);
+        held.item.scheduled + jitter_of(held.item.id.str(), settings.jitter_window);
     delay = std::max(Millis{0}, std::chrono::ceil<Millis>(start - (now + wall_offset_)));
   }
   return Sending{.handover = {.type = type_,
@@ -109,8 +104,8 @@ std::optional<DispatchBoard::Sending> DispatchBoard::take(const core::ItemTypeSe
                  .taken = now};
 }
 
-void DispatchBoard::on_lease(const Result<std::optional<store::Lease>>& lease,
-                             const core::ItemTypeSettings& settings, Instant asked, Instant now) {
+void DispatchBoard::on_lease(const Result<std::optional<Lease>>& lease,
+                             const ItemTypeSettings& settings, Instant asked, Instant now) {
   asking_ = false;
   if (!lease) return;  // the term goes on; the next attempt comes soon
   if (!*lease) return lose_lease();
@@ -118,7 +113,7 @@ void DispatchBoard::on_lease(const Result<std::optional<store::Lease>>& lease,
   if (fresh) {
     lose_lease();
     // Whoever had the lease before may have used the whole pace until now.
-    pace_ = core::Pace(core::pace_of(settings), now);
+    pace_ = Pace(pace_of(settings), now);
     // A pause is never longer than max_pause: more is left of it only if the clock was set back.
     paused_until_ =
         std::min((*lease)->paused_until - wall_offset_, now + Millis{settings.max_pause});
@@ -128,8 +123,8 @@ void DispatchBoard::on_lease(const Result<std::optional<store::Lease>>& lease,
   lease_until_ = asked + kLeaseTerm - kLeaseMargin;
 }
 
-void DispatchBoard::on_claim(Result<store::Claim>&& claim, std::size_t limit,
-                             const core::ItemTypeSettings& settings, Instant now) {
+void DispatchBoard::on_claim(Result<Claim>&& claim, std::size_t limit,
+                             const ItemTypeSettings& settings, Instant now) {
   claiming_ = false;
   if (!claim) {
     if (claim.error().kind == ErrorKind::conflict) return lose_lease();
@@ -137,14 +132,14 @@ void DispatchBoard::on_claim(Result<store::Claim>&& claim, std::size_t limit,
     return;
   }
   if (!lease_) return;  // lost meanwhile: the items are the next holder's
-  for (store::ClaimedItem& item : claim->items) {
+  for (ClaimedItem& item : claim->items) {
     const std::size_t bytes = kItemBytes + item.context.size();
     if (!known_.emplace(item.id, bytes).second) continue;  // a stale claim, still under way here
     bytes_ += bytes;
     Instant at = now;
     if (!starts_by_itself(settings)) {
-      at = std::max(now, item.scheduled - wall_offset_ +
-                             core::jitter_of(item.id.str(), settings.jitter_window));
+      at = std::max(
+          now, item.scheduled - wall_offset_ + jitter_of(item.id.str(), settings.jitter_window));
     }
     held_.emplace(Key{at, order_++}, Held{std::move(item), claim->batch_id});
   }
@@ -160,27 +155,26 @@ void DispatchBoard::on_claim(Result<store::Claim>&& claim, std::size_t limit,
 }
 
 void DispatchBoard::on_answer(const ItemId& id, const std::string& batch_id, int retry_count,
-                              sink::SinkAnswer&& answer, const core::ItemTypeSettings& settings,
-                              Instant now) {
+                              SinkAnswer&& answer, const ItemTypeSettings& settings, Instant now) {
   --sending_;
-  store::Settlement settlement{.id = id,
-                               .batch_id = batch_id,
-                               .detail = std::move(answer.detail),
-                               .not_before = now + wall_offset_};
+  Settlement settlement{.id = id,
+                        .batch_id = batch_id,
+                        .detail = std::move(answer.detail),
+                        .not_before = now + wall_offset_};
   switch (answer.outcome) {
-    case sink::SinkOutcome::done:
+    case SinkOutcome::done:
       settlement.outcome = Outcome::done;
       break;
-    case sink::SinkOutcome::failed:
+    case SinkOutcome::failed:
       settlement.outcome = Outcome::failed;
-      settlement.not_before += core::retry_delay(settings.retry_backoff, settings.retry_backoff_max,
-                                                 retry_count + 1, rng_);
+      settlement.not_before +=
+          retry_delay(settings.retry_backoff, settings.retry_backoff_max, retry_count + 1, rng_);
       break;
-    case sink::SinkOutcome::refused:
+    case SinkOutcome::refused:
       settlement.outcome = Outcome::refused;
       break;
-    case sink::SinkOutcome::late:  // on_late() is for these
-    case sink::SinkOutcome::slow_down: {
+    case SinkOutcome::late:  // on_late() is for these
+    case SinkOutcome::slow_down: {
       settlement.outcome = Outcome::give_back;
       const Millis pause =
           std::clamp(answer.pause.value_or(Seconds{1}), Millis{1}, Millis{settings.max_pause});
@@ -195,7 +189,7 @@ void DispatchBoard::on_answer(const ItemId& id, const std::string& batch_id, int
 void DispatchBoard::on_late(Sending&& sending, Instant now) {
   --sending_;
   pace_.take_back(sending.taken);
-  sink::Handover& item = sending.handover;
+  Handover& item = sending.handover;
   if (!lease_) {  // it is another's by now
     forget(item.id);
     return;
@@ -214,10 +208,10 @@ void DispatchBoard::pause_until(Instant until, Instant now) {
   paused_until_ = std::max(paused_until_, until);
 }
 
-void DispatchBoard::on_settled(bool worked, std::vector<store::Settlement>&& items, Instant now) {
+void DispatchBoard::on_settled(bool worked, std::vector<Settlement>&& items, Instant now) {
   --settling_;
   if (worked) {
-    for (const store::Settlement& item : items) {
+    for (const Settlement& item : items) {
       forget(item.id);
       const bool comes_back = item.outcome == Outcome::failed || item.outcome == Outcome::give_back;
       if (comes_back) claim_at_ = std::min(claim_at_, item.not_before - wall_offset_);
@@ -242,7 +236,7 @@ void DispatchBoard::lose_lease() {
   lease_.reset();
   for (const auto& [key, held] : held_) forget(held.item.id);
   held_.clear();
-  for (const store::Settlement& result : results_) forget(result.id);
+  for (const Settlement& result : results_) forget(result.id);
   results_.clear();
 }
 
@@ -260,7 +254,7 @@ void DispatchBoard::return_held(std::string_view why, Instant now) {
   held_.clear();
 }
 
-void DispatchBoard::add_result(store::Settlement&& settlement, Instant now) {
+void DispatchBoard::add_result(Settlement&& settlement, Instant now) {
   if (!lease_) {  // it is another's by now
     forget(settlement.id);
     return;
@@ -269,10 +263,10 @@ void DispatchBoard::add_result(store::Settlement&& settlement, Instant now) {
   results_.push_back(std::move(settlement));
 }
 
-std::vector<store::Settlement> DispatchBoard::take_results() {
+std::vector<Settlement> DispatchBoard::take_results() {
   if (results_.size() <= kSettleItemsMax) return std::exchange(results_, {});
-  std::vector<store::Settlement> first(std::make_move_iterator(results_.begin()),
-                                       std::make_move_iterator(results_.begin() + kSettleItemsMax));
+  std::vector<Settlement> first(std::make_move_iterator(results_.begin()),
+                                std::make_move_iterator(results_.begin() + kSettleItemsMax));
   results_.erase(results_.begin(), results_.begin() + kSettleItemsMax);
   return first;
 }
@@ -285,4 +279,4 @@ bool DispatchBoard::results_are_due(Instant now, bool stopping) const noexcept {
   return sending_ == 0 && held_.empty();  // nothing more will come
 }
 
-}  // namespace penstock::service
+}  // namespace penstock::core

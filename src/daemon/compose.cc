@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <optional>
-#include <random>
 #include <utility>
 #include <vector>
 
@@ -28,6 +27,7 @@
 #include "front/resp/server.h"
 #include "runtime/memory_budget.h"
 #include "runtime/metrics.h"
+#include "runtime/system_clock.h"
 #include "runtime/ticker.h"
 #include "service/gateway/delivery_log.h"
 #include "service/slots/retention_schedule.h"
@@ -36,11 +36,6 @@
 
 namespace penstock::daemon {
 namespace {
-
-std::uint64_t random_seed() {
-  std::random_device device;
-  return (static_cast<std::uint64_t>(device()) << 32) | device();
-}
 
 // Every configured feature must find its port, or the daemon does not start.
 Result<void> require_slots(const store::Backend& backend) {
@@ -73,8 +68,8 @@ class ComposedDaemon final : public Daemon {
                                     .queue_max = config_.slots.queue_max,
                                     .batch_max = config_.slots.batch_max,
                                     .writers = writers()},
-        *backend.slots.store, *backend.slots.configs, clock_, log_, metrics_, random_seed(),
-        backend.slots.changes, backend.slots.life);
+        *backend.slots.store, *backend.slots.configs, clock_, log_, metrics_,
+        runtime::random_seed(), backend.slots.changes, backend.slots.life);
 
     if (Result<void> scheduled = schedule_retention(backend); !scheduled) return scheduled;
 
@@ -116,8 +111,8 @@ class ComposedDaemon final : public Daemon {
       return messages(type, settings, payments(type, settings, std::move(sink)));
     };
     auto dispatch = DispatchPart::start(config_, stores_->dispatch(), clock_, log_, metrics_,
-                                        memory_, random_seed(), std::move(wrap), extensions_,
-                                        deliveries_.get(), routes, checks);
+                                        memory_, runtime::random_seed(), std::move(wrap),
+                                        extensions_, deliveries_.get(), routes, checks);
     if (!dispatch) return std::unexpected(dispatch.error());
     dispatch_ = std::move(*dispatch);
     if (Result<void> served = payments_->serve(config_, dispatch_->service(), routes); !served) {
@@ -125,12 +120,12 @@ class ComposedDaemon final : public Daemon {
     }
     auto gateway =
         GatewayPart::start(config_, stores_->dispatch(), stores_->quota_cache(), *dispatch_, clock_,
-                           log_, metrics_, memory_, random_seed(), routes, checks);
+                           log_, metrics_, memory_, runtime::random_seed(), routes, checks);
     if (!gateway) return std::unexpected(gateway.error());
     gateway_ = std::move(*gateway);
     if (Result<void> exported = gateway_->start_export(
             config_.gateway.usage_export, config_.gateway.analytics_retention,
-            *stores_->dispatch().quota.usage, std::to_string(random_seed()), clock_, log_,
+            *stores_->dispatch().quota.usage, std::to_string(runtime::random_seed()), clock_, log_,
             metrics_);
         !exported) {
       return exported;

@@ -1,11 +1,11 @@
 #include "daemon/shared_engine.h"
+#include "runtime/system_clock.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <random>
 #include <string>
 
 namespace penstock::daemon {
@@ -20,17 +20,12 @@ constexpr std::size_t kLocalKeysMax = 500'000;
 constexpr std::size_t kSharedSweepKeys = 1'000;
 constexpr Millis kSweepInterval{100};
 
-std::uint64_t random_number() {
-  std::random_device device;
-  return (static_cast<std::uint64_t>(device()) << 32) | device();
-}
-
 // Two daemons on one machine are two nodes, and so is one that was started again.
 std::string node_name() {
   std::array<char, 256> host{};
   if (gethostname(host.data(), host.size() - 1) != 0) host = {"node"};
   return fmt::format("{}-{}-{:08x}", std::string(host.data()).substr(0, 64), getpid(),
-                     random_number() & 0xffffffff);
+                     runtime::random_seed() & 0xffffffff);
 }
 
 }  // namespace
@@ -38,7 +33,7 @@ std::string node_name() {
 SharedEngine::SharedEngine(const ThrottleConfig& config, const store::Backend& backend, Log& log,
                            runtime::Metrics& metrics)
     : local_({.max_keys = std::min(config.max_keys, kLocalKeysMax)}, clock_),
-      watch_({.engine = backend.name, .node = node_name(), .seed = random_number()},
+      watch_({.engine = backend.name, .node = node_name(), .seed = runtime::random_seed()},
              *backend.limits.nodes, log, metrics),
       gate_({.deadline = config.deadline, .workers = config.batches}, *backend.limits.store, watch_,
             metrics),

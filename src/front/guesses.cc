@@ -1,9 +1,9 @@
 #include "front/guesses.h"
+#include "runtime/system_clock.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <random>
 #include <span>
 #include <string>
 #include <utility>
@@ -29,7 +29,7 @@ std::uint64_t mixed(std::uint64_t value) noexcept {
 Guesses::Guesses(Log& log, runtime::Metrics& metrics)
     : log_(log),
       wrong_{&wrong_counter(metrics, GuessFront::http), &wrong_counter(metrics, GuessFront::resp)},
-      seed_(std::random_device{}()),
+      seed_(runtime::random_seed()),
       entries_(kAddresses) {}
 
 std::optional<Seconds> Guesses::judge(const Attempt& attempt) {

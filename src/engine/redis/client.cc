@@ -1,11 +1,11 @@
 #include "engine/redis/client.h"
 
 #include <algorithm>
-#include <random>
 #include <thread>
 #include <utility>
 
 #include "base/check.h"
+#include "runtime/system_clock.h"
 #include "wire/resp_writer.h"
 
 namespace penstock::store::redis {
@@ -16,11 +16,6 @@ constexpr Millis kWaitFirst{2};  // before a node is asked again that could not
 constexpr Millis kWaitLongest{50};
 constexpr double kMapSecondsMax = 30;        // a map is fetched again after this
 constexpr double kRefreshSecondsMin = 0.02;  // and never more often than this
-
-std::uint64_t random_seed() {
-  std::random_device device;
-  return (static_cast<std::uint64_t>(device()) << 32) | device();
-}
 
 }  // namespace
 
@@ -66,7 +61,7 @@ Command command_of(std::string_view key, std::initializer_list<std::string_view>
 }
 
 Client::Client(ClientOptions options, Log* log)
-    : options_(std::move(options)), log_(log), next_seed_(random_seed()) {
+    : options_(std::move(options)), log_(log), next_seed_(runtime::random_seed()) {
   PENSTOCK_CHECK(!options_.seeds.empty());
   map_ = options_.cluster ? std::make_shared<const SlotMap>()
                           : std::make_shared<const SlotMap>(options_.seeds.front());

@@ -3,21 +3,16 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
-#include <random>
 #include <thread>
 #include <utility>
 
 #include "front/http/listener.h"
 #include "front/http/loop.h"
 #include "front/http/server_state.h"
+#include "runtime/system_clock.h"
 
 namespace penstock::front {
 namespace {
-
-std::uint64_t random_seed() {
-  std::random_device device;
-  return std::uint64_t{device()} << 32 | device();
-}
 
 Result<void> check(const HttpOptions& options) {
   if (options.tls_certificate_file.empty() != options.tls_key_file.empty()) {
@@ -35,7 +30,8 @@ class BeastServer final : public HttpServer {
  public:
   BeastServer(const HttpOptions& options, std::vector<Route> routes, const Clock& clock, Log& log,
               runtime::Metrics& metrics, Guesses& guesses, runtime::MemoryBudget& memory)
-      : state_(options, std::move(routes), clock, log, metrics, guesses, memory, random_seed()) {
+      : state_(options, std::move(routes), clock, log, metrics, guesses, memory,
+               runtime::random_seed()) {
     const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
     const std::size_t threads = options.threads == 0 ? cores : options.threads;
     for (std::size_t i = 0; i < threads; ++i) {

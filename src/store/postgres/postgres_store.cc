@@ -3,10 +3,10 @@
 #include <libpq-fe.h>
 
 #include <algorithm>
-#include <random>
 #include <utility>
 
 #include "engine/postgres/pool.h"
+#include "runtime/system_clock.h"
 #include "store/limits/postgres/limits.h"
 #include "store/limits/postgres/nodes.h"
 #include "store/limits/postgres/policies.h"
@@ -38,11 +38,6 @@ constexpr Millis kHealthDeadline{500};
 // A node that vanished in the middle of a batch lets go of its throttle keys after this long. Far
 // more than the moment between the two round trips of a batch.
 constexpr Millis kAbandonedBatch = Seconds{1};
-
-std::uint64_t random_seed() {
-  std::random_device device;
-  return (static_cast<std::uint64_t>(device()) << 32) | device();
-}
 
 class Health final : public StoreHealth {
  public:
@@ -76,7 +71,7 @@ ConnectOptions usage_options(const PostgresOptions& options) {
 Pool::Settings pool_settings(const PostgresOptions& options) {
   return {.connections_max = options.connections,
           .connect_limit = options.deadline,
-          .seed = random_seed()};
+          .seed = runtime::random_seed()};
 }
 
 // A beat, and what somebody saw.
@@ -182,7 +177,7 @@ Result<std::unique_ptr<PostgresStore>> PostgresStore::open(const PostgresOptions
   }
   parts->changes =
       std::make_unique<Changes>(parts->pool, parts->item_news, connect_options(options),
-                                options.deadline, random_seed(), log);
+                                options.deadline, runtime::random_seed(), log);
   return std::unique_ptr<PostgresStore>(new PostgresStore(std::move(parts)));
 }
 

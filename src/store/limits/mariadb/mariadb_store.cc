@@ -1,11 +1,11 @@
 #include "store/limits/mariadb/mariadb_store.h"
 
 #include <algorithm>
-#include <random>
 #include <utility>
 
 #include "engine/mariadb/pool.h"
 #include "engine/mariadb/query.h"
+#include "runtime/system_clock.h"
 #include "store/limits/mariadb/limits.h"
 #include "store/limits/mariadb/nodes.h"
 #include "store/limits/mariadb/policies.h"
@@ -20,11 +20,6 @@ constexpr Millis kHealthDeadline{500};
 // the moment between the two round trips of a batch, and the least that MariaDB can be told.
 constexpr Millis kAbandonedBatch = Seconds{1};
 
-std::uint64_t random_seed() {
-  std::random_device device;
-  return (static_cast<std::uint64_t>(device()) << 32) | device();
-}
-
 ConnectOptions usage_options(const MariadbOptions& options) {
   ConnectOptions usage = connect_options(options);
   usage.statement_timeout = options.deadline * 9 / 10;
@@ -35,7 +30,7 @@ ConnectOptions usage_options(const MariadbOptions& options) {
 Pool::Settings pool_settings(const MariadbOptions& options) {
   return {.connections_max = options.connections,
           .connect_limit = options.upkeep_deadline,
-          .seed = random_seed(),
+          .seed = runtime::random_seed(),
           .admit = check_version};
 }
 

@@ -4,10 +4,10 @@
 #include <array>
 #include <bit>
 #include <mutex>
-#include <random>
 #include <utility>
 
 #include "core/limits/decide.h"
+#include "runtime/system_clock.h"
 
 namespace penstock::store::memory {
 namespace {
@@ -26,11 +26,6 @@ std::size_t stripes_for(std::size_t max_keys) {
   const std::size_t least =
       std::min(kStripesMin, std::bit_floor(std::max<std::size_t>(max_keys / 16, 1)));
   return std::clamp(std::bit_ceil(max_keys / kStripeKeys + 1), least, kStripesMax);
-}
-
-std::uint64_t machine_seed() {
-  std::random_device device;
-  return static_cast<std::uint64_t>(device()) << 32 | device();
 }
 
 std::uint32_t cell_hash(std::uint64_t hash) { return static_cast<std::uint32_t>(hash); }
@@ -59,7 +54,7 @@ std::int64_t weight(const Entry& entry, Instant now) {
 MemoryLimits::MemoryLimits(const MemoryOptions& options, const Clock& clock)
     : options_(options),
       clock_(clock),
-      hash_(options.hash_seed ? *options.hash_seed : machine_seed()),
+      hash_(options.hash_seed ? *options.hash_seed : runtime::random_seed()),
       stripes_count_(stripes_for(options.max_keys)),
       stripes_shift_(63 - static_cast<unsigned>(std::countr_zero(stripes_count_))),
       stripe_log_bytes_max_(std::max(options.log_bytes_max / stripes_count_, kStripeLogBytesMin)),

@@ -138,7 +138,6 @@ Result<std::unique_ptr<GatewayPart>> GatewayPart::start(
           .usage_export = backend.quota.usage,
           .attempts = backend.quota.attempts,
           .bus = part->bus_.get(),
-          .gate = quotas,
           .keys = backend.quota.keys,
           .retention_clock = backend.retention_clock},
       log, metrics);

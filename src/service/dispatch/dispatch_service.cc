@@ -12,11 +12,8 @@
 namespace penstock::service {
 namespace {
 
+constexpr std::string_view kItems = "items";    // too many of them may wait
 constexpr std::size_t kTypeHistoryMax = 1'000;  // versions of one type shown
-
-Error items_full() {
-  return {.kind = ErrorKind::overloaded, .what = "too many items are waiting; try again"};
-}
 
 std::unexpected<Error> no_such_type(const ItemType& type) {
   return fail(ErrorKind::not_found, "there is no item type " + type.str() +
@@ -45,7 +42,7 @@ DispatchService::DispatchService(DispatchOptions options, const DispatchPorts& p
                                     "Items taken in by one durable write",
                                     {1, 4, 16, 64, 256, 1'024, 4'096, 10'000})),
       types_(ports.types),
-      readers_("dispatch-read", "dispatch-scan"),
+      readers_("dispatch", kItems),
       batcher_({.name = "dispatch-write",
                 .workers = options_.writers,
                 .join_min = options_.join_min,
@@ -148,7 +145,7 @@ void DispatchService::enqueue_owned(std::vector<core::ItemCall> calls, std::stri
   const std::size_t count = items.size();
   if (!batcher_.submit(std::move(items), std::move(answer))) {
     // NOLINTNEXTLINE(bugprone-use-after-move): a refused submit has taken nothing.
-    answer(std::vector<Answer>(count, std::unexpected(items_full())));
+    answer(std::vector<Answer>(count, std::unexpected(too_many(kItems))));
   }
 }
 
@@ -167,23 +164,14 @@ std::vector<DispatchService::Answer> DispatchService::execute(std::span<store::N
   return answers;
 }
 
-template <class T, ReadCost cost, class Work>
-void DispatchService::read(Done<T> done, Work work) {
-  auto shared_done = std::make_shared<Done<T>>(std::move(done));
-  const bool taken = readers_.submit(
-      cost, [shared_done, work = std::move(work)]() mutable { (*shared_done)(work()); });
-  if (!taken) (*shared_done)(std::unexpected(items_full()));
-}
-
 void DispatchService::find(ItemType type, ItemId id, Done<store::ItemView> done) {
-  read<store::ItemView>(
-      std::move(done),
-      [this, type = std::move(type), id = std::move(id)]() -> Result<store::ItemView> {
-        auto found = ports_.queue.find(type, id);
-        if (!found) return std::unexpected(std::move(found.error()));
-        if (!*found) return std::unexpected(no_such_item(type, id));
-        return std::move(**found);
-      });
+  readers_.read(std::move(done),
+                [this, type = std::move(type), id = std::move(id)]() -> Result<store::ItemView> {
+                  auto found = ports_.queue.find(type, id);
+                  if (!found) return std::unexpected(std::move(found.error()));
+                  if (!*found) return std::unexpected(no_such_item(type, id));
+                  return std::move(**found);
+                });
 }
 
 void DispatchService::cancel(ItemType type, ItemId id, std::string request_id,
@@ -191,8 +179,8 @@ void DispatchService::cancel(ItemType type, ItemId id, std::string request_id,
   if (Result<void> may = check_owner(type, &OwnedType::cancel); !may) {
     return done(std::unexpected(std::move(may.error())));
   }
-  read<store::ItemView>(std::move(done), [this, type = std::move(type), id = std::move(id),
-                                          request_id = std::move(request_id)] {
+  readers_.read(std::move(done), [this, type = std::move(type), id = std::move(id),
+                                  request_id = std::move(request_id)] {
     Result<store::ItemView> item = ports_.queue.cancel(type, id, std::nullopt);
     if (!item) return item;
     log_.info("dispatch.cancelled",
@@ -211,8 +199,8 @@ void DispatchService::redrive(ItemType type, ItemId id, std::string request_id,
   if (Result<void> may = check_owner(type, &OwnedType::redrive); !may) {
     return done(std::unexpected(std::move(may.error())));
   }
-  read<store::ItemView>(std::move(done), [this, type = std::move(type), id = std::move(id),
-                                          request_id = std::move(request_id)] {
+  readers_.read(std::move(done), [this, type = std::move(type), id = std::move(id),
+                                  request_id = std::move(request_id)] {
     Result<store::ItemView> item = ports_.queue.redrive(type, id, std::nullopt);
     if (item) {
       dispatchers_->wake(type);
@@ -224,14 +212,13 @@ void DispatchService::redrive(ItemType type, ItemId id, std::string request_id,
 }
 
 void DispatchService::summary(ItemType type, Done<DispatchSummary> done) {
-  read<DispatchSummary>(std::move(done),
-                        [this, type = std::move(type)] { return summarize(type); });
+  readers_.read(std::move(done), [this, type = std::move(type)] { return summarize(type); });
 }
 
 void DispatchService::dead(ItemType type, std::optional<store::DeadPlace> after, std::size_t limit,
                            Done<std::vector<store::DeadItem>> done) {
   using Items = std::vector<store::DeadItem>;
-  read<Items, ReadCost::heavy>(
+  readers_.read<ReadCost::heavy>(
       std::move(done),
       [this, type = std::move(type), after = std::move(after), limit]() -> Result<Items> {
         if (!knows(type)) return no_such_type(type);
@@ -288,19 +275,18 @@ void DispatchService::list_types(const ItemType& after, std::size_t limit,
 
 void DispatchService::change_type(ItemType type, ItemTypes::Change change, std::string request_id,
                                   Done<store::ItemTypeRecord> done) {
-  read<store::ItemTypeRecord>(
-      std::move(done),
-      [this, type = std::move(type), change = std::move(change),
-       request_id = std::move(request_id)]() -> Result<store::ItemTypeRecord> {
-        Result<store::ItemTypeRecord> record = types_.change(type, checked(change));
-        if (!record) return record;
-        log_.info("dispatch.type_changed", {{"request_id", request_id},
-                                            {"item_type", type.str()},
-                                            {"version", record->version},
-                                            {"enabled", record->settings.enabled}});
-        dispatchers_->follow_types();
-        return record;
-      });
+  readers_.read(std::move(done),
+                [this, type = std::move(type), change = std::move(change),
+                 request_id = std::move(request_id)]() -> Result<store::ItemTypeRecord> {
+                  Result<store::ItemTypeRecord> record = types_.change(type, checked(change));
+                  if (!record) return record;
+                  log_.info("dispatch.type_changed", {{"request_id", request_id},
+                                                      {"item_type", type.str()},
+                                                      {"version", record->version},
+                                                      {"enabled", record->settings.enabled}});
+                  dispatchers_->follow_types();
+                  return record;
+                });
 }
 
 bool DispatchService::uses_sink(core::SinkType type) const {
@@ -339,7 +325,7 @@ ItemTypes::Change DispatchService::checked(ItemTypes::Change change) const {
 
 void DispatchService::type_history(ItemType type, Done<std::vector<ItemTypeChange>> done) {
   using Changes = std::vector<ItemTypeChange>;
-  read<Changes>(std::move(done), [this, type = std::move(type)]() -> Result<Changes> {
+  readers_.read(std::move(done), [this, type = std::move(type)]() -> Result<Changes> {
     // One more than is shown: the oldest shown has a before, too.
     Result<std::vector<store::ItemTypeRecord>> versions =
         ports_.types.history(type, kTypeHistoryMax + 1);

@@ -124,8 +124,6 @@ class DispatchService {
   std::vector<Answer> execute(std::span<store::NewItem> items);
   Result<DispatchSummary> summarize(const ItemType& type);
   ItemTypes::Change checked(ItemTypes::Change change) const;
-  template <class T, ReadCost cost = ReadCost::quick, class Work>
-  void read(Done<T> done, Work work);
 
   const DispatchOptions options_;
   DispatchPorts ports_;

@@ -77,7 +77,7 @@ void BusPath::send(std::vector<NewMessage> messages, Done done) {
     taken = !stopping_ && (under_way_ == 0 || under_way_ + count <= under_way_max_);
     if (taken) under_way_ += count;
   }
-  if (!taken) return done(Answers(count, std::unexpected(too_many_messages())));
+  if (!taken) return done(Answers(count, std::unexpected(too_many(kMessages))));
   const auto request = std::make_shared<Request>(count, std::move(done));
   std::vector<Flight> flights;
   flights.reserve(count);
@@ -86,7 +86,7 @@ void BusPath::send(std::vector<NewMessage> messages, Done done) {
   }
   if (charger_.submit(std::move(flights), [](const std::vector<Nothing>&) {})) return;
   // NOLINTNEXTLINE(bugprone-use-after-move): a refused submit has taken nothing.
-  for (Flight& flight : flights) finish(std::move(flight), std::unexpected(too_many_messages()));
+  for (Flight& flight : flights) finish(std::move(flight), std::unexpected(too_many(kMessages)));
 }
 
 std::size_t BusPath::waiting() const {

@@ -29,7 +29,7 @@ GatewayService::GatewayService(GatewayOptions options, GatewayPorts ports, Log& 
       ports_(std::move(ports)),
       log_(log),
       tally_(ports_.quotas, metrics),
-      readers_("gateway-read", "gateway-scan"),
+      readers_("gateway", kMessages),
       path_(make_path(metrics)),
       usage_ticker_("gateway-usage", options_.usage_interval,
                     [this](const auto&) { flush_usage(); }),
@@ -54,11 +54,11 @@ std::unique_ptr<SendPath> GatewayService::make_path(runtime::Metrics& metrics) {
                                                     .context = ports_.context},
                                         tally_, batch_size);
   }
-  PENSTOCK_CHECK(ports_.gate != nullptr && ports_.keys != nullptr);
+  PENSTOCK_CHECK(ports_.keys != nullptr);
   return std::make_unique<BusPath>(
       options_.path, options_.key_live,
       BusPorts{
-          .gate = *ports_.gate, .keys = *ports_.keys, .bus = *ports_.bus, .clock = ports_.clock},
+          .gate = ports_.quotas, .keys = *ports_.keys, .bus = *ports_.bus, .clock = ports_.clock},
       tally_, batch_size, log_, metrics);
 }
 
@@ -100,29 +100,21 @@ void GatewayService::send(std::vector<core::SendCall> calls,
   path_->send(std::move(messages), std::move(done));
 }
 
-template <class T, ReadCost cost, class Work>
-void GatewayService::read(Done<T> done, Work work) {
-  auto shared_done = std::make_shared<Done<T>>(std::move(done));
-  const bool taken = readers_.submit(
-      cost, [shared_done, work = std::move(work)]() mutable { (*shared_done)(work()); });
-  if (!taken) (*shared_done)(std::unexpected(too_many_messages()));
-}
-
 void GatewayService::put_config(core::UserId user, core::QuotaRule rule, std::string request_id,
                                 Done<core::Quota> done) {
-  read<core::Quota>(
-      std::move(done),
-      [this, user, rule, request_id = std::move(request_id)]() -> Result<core::Quota> {
-        if (Result<void> made = make_item_type(); !made) return std::unexpected(made.error());
-        Result<core::Quota> quota = ports_.quotas.put(user, rule, std::nullopt);
-        if (quota) {
-          log_.info("gateway.config_changed", {{"request_id", request_id},
-                                               {"user_id", user.raw},
-                                               {"rate_limit", rule.rate_limit},
-                                               {"window_minutes", rule.window.count()}});
-        }
-        return quota;
-      });
+  readers_.read(std::move(done),
+                [this, user, rule, request_id = std::move(request_id)]() -> Result<core::Quota> {
+                  if (Result<void> made = make_item_type(); !made)
+                    return std::unexpected(made.error());
+                  Result<core::Quota> quota = ports_.quotas.put(user, rule, std::nullopt);
+                  if (quota) {
+                    log_.info("gateway.config_changed", {{"request_id", request_id},
+                                                         {"user_id", user.raw},
+                                                         {"rate_limit", rule.rate_limit},
+                                                         {"window_minutes", rule.window.count()}});
+                  }
+                  return quota;
+                });
 }
 
 Result<void> GatewayService::make_item_type() {
@@ -142,7 +134,7 @@ Result<void> GatewayService::make_item_type() {
 }
 
 void GatewayService::find_config(core::UserId user, Done<core::Quota> done) {
-  read<core::Quota>(std::move(done), [this, user]() -> Result<core::Quota> {
+  readers_.read(std::move(done), [this, user]() -> Result<core::Quota> {
     const Result<std::optional<core::Quota>> quota = ports_.quotas.find(user);
     if (!quota) return std::unexpected(quota.error());
     if (!*quota) return std::unexpected(no_such_user(user));
@@ -151,13 +143,14 @@ void GatewayService::find_config(core::UserId user, Done<core::Quota> done) {
 }
 
 void GatewayService::remove_config(core::UserId user, std::string request_id, Done<void> done) {
-  read<void>(std::move(done), [this, user, request_id = std::move(request_id)]() -> Result<void> {
-    const Result<bool> removed = ports_.quotas.remove(user);
-    if (!removed) return std::unexpected(removed.error());
-    if (!*removed) return std::unexpected(no_such_user(user));
-    log_.info("gateway.config_removed", {{"request_id", request_id}, {"user_id", user.raw}});
-    return {};
-  });
+  readers_.read(
+      std::move(done), [this, user, request_id = std::move(request_id)]() -> Result<void> {
+        const Result<bool> removed = ports_.quotas.remove(user);
+        if (!removed) return std::unexpected(removed.error());
+        if (!*removed) return std::unexpected(no_such_user(user));
+        log_.info("gateway.config_removed", {{"request_id", request_id}, {"user_id", user.raw}});
+        return {};
+      });
 }
 
 Result<MessageView> GatewayService::view(const ItemId& id) {
@@ -188,12 +181,12 @@ Result<MessageView> GatewayService::view(const ItemId& id) {
 }
 
 void GatewayService::find_message(ItemId id, Done<MessageView> done) {
-  read<MessageView>(std::move(done), [this, id = std::move(id)] { return view(id); });
+  readers_.read(std::move(done), [this, id = std::move(id)] { return view(id); });
 }
 
 void GatewayService::move_item(ItemMove move, std::string_view event, ItemId id,
                                std::string request_id, Done<MessageView> done) {
-  read<MessageView>(
+  readers_.read(
       std::move(done),
       [this, move, event, id = std::move(id),
        request_id = std::move(request_id)]() -> Result<MessageView> {
@@ -243,13 +236,13 @@ Result<UsageBuckets> GatewayService::add_up(core::UserId user, const UsageRange&
 }
 
 void GatewayService::usage(core::UserId user, UsageRange range, Done<UsageBuckets> done) {
-  read<UsageBuckets, ReadCost::heavy>(std::move(done),
-                                      [this, user, range] { return add_up(user, range); });
+  readers_.read<ReadCost::heavy>(std::move(done),
+                                 [this, user, range] { return add_up(user, range); });
 }
 
 void GatewayService::top_limited(Instant from, Instant to, std::size_t limit,
                                  Done<std::vector<store::LimitedUser>> done) {
-  read<std::vector<store::LimitedUser>, ReadCost::heavy>(
+  readers_.read<ReadCost::heavy>(
       std::move(done), [this, from, to, limit]() -> Result<std::vector<store::LimitedUser>> {
         if (Result<void> flushed = tally_.usage().flush(); !flushed) {
           return std::unexpected(std::move(flushed.error()));
@@ -260,7 +253,7 @@ void GatewayService::top_limited(Instant from, Instant to, std::size_t limit,
 
 void GatewayService::export_usage(Instant from, Instant to, std::optional<store::UsageMark> after,
                                   std::size_t limit, Done<std::vector<store::UserMinute>> done) {
-  read<std::vector<store::UserMinute>, ReadCost::heavy>(
+  readers_.read<ReadCost::heavy>(
       std::move(done), [this, from, to, after, limit]() -> Result<std::vector<store::UserMinute>> {
         if (ports_.usage_export == nullptr) {
           return fail(ErrorKind::unavailable, "this store cannot show the usage of all users");
@@ -277,7 +270,7 @@ void GatewayService::export_usage(Instant from, Instant to, std::optional<store:
 void GatewayService::export_attempts(Instant from, Instant to,
                                      std::optional<store::AttemptMark> after, std::size_t limit,
                                      Done<std::vector<store::Attempt>> done) {
-  read<std::vector<store::Attempt>, ReadCost::heavy>(
+  readers_.read<ReadCost::heavy>(
       std::move(done), [this, from, to, after, limit]() -> Result<std::vector<store::Attempt>> {
         if (ports_.attempts == nullptr) {
           return fail(ErrorKind::unavailable, "this store keeps no attempts");

@@ -56,9 +56,8 @@ struct GatewayPorts {
   store::DeliveryStore* deliveries = nullptr;  // null = nobody keeps what providers say
   store::UsageExport* usage_export = nullptr;  // null = usage is shown by user alone
   store::AttemptStore* attempts = nullptr;     // null = there are counts alone
-  // A bus outside of the store, with what charges quotas before it and the keys; null = the outbox.
+  // A bus outside of the store, and the keys of what is sent by it; null = the outbox.
   sink::MessageBus* bus = nullptr;
-  store::QuotaGate* gate = nullptr;
   store::SendKeys* keys = nullptr;
   store::RetentionClock* retention_clock = nullptr;  // null = by `clock` alone
 };
@@ -138,8 +137,6 @@ class GatewayService {
   void flush_usage();
   bool forget_attempts(Instant before);
   void forget_old(const std::function<bool()>& should_stop);
-  template <class T, ReadCost cost = ReadCost::quick, class Work>
-  void read(Done<T> done, Work work);
 
   const GatewayOptions options_;
   GatewayPorts ports_;

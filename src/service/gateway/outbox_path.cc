@@ -31,7 +31,7 @@ void OutboxPath::send(std::vector<NewMessage> messages, Done done) {
   const std::size_t count = sends.size();
   if (!batcher_.submit(std::move(sends), std::move(done))) {
     // NOLINTNEXTLINE(bugprone-use-after-move): a refused submit has taken nothing.
-    done(Answers(count, std::unexpected(too_many_messages())));
+    done(Answers(count, std::unexpected(too_many(kMessages))));
   }
 }
 

@@ -5,12 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include "base/ids.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "core/gateway/message.h"
+#include "service/reads.h"
 #include "store/quota/ports.h"
 
 namespace penstock::service {
@@ -29,9 +31,7 @@ struct SendPathOptions {
   std::size_t join_min = 64;  // messages that make another batch in flight worth its round trip
 };
 
-inline Error too_many_messages() {
-  return {.kind = ErrorKind::overloaded, .what = "too many messages are waiting; try again"};
-}
+inline constexpr std::string_view kMessages = "messages";  // too many of them may wait
 
 class SendPath {
  public:

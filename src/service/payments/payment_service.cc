@@ -10,16 +10,13 @@
 namespace penstock::service {
 namespace {
 
-constexpr std::size_t kReportsMax = 16'384;     // reports of executors that wait
-constexpr std::size_t kReportsInBatch = 1'000;  // one step of the store stays under 50 ms
-constexpr std::size_t kForgetPayments = 1'000;  // looked at in one step: some 20 ms
+constexpr std::string_view kPayments = "payments";  // too many of them may wait
+constexpr std::size_t kReportsMax = 16'384;         // reports of executors that wait
+constexpr std::size_t kReportsInBatch = 1'000;      // one step of the store stays under 50 ms
+constexpr std::size_t kForgetPayments = 1'000;      // looked at in one step: some 20 ms
 // Payments are looked at so long after their term: their items are gone by then, unless they were
 // late, and few are looked at in vain.
 constexpr Millis kForgetMargin = std::chrono::days{1};
-
-Error payments_full() {
-  return {.kind = ErrorKind::overloaded, .what = "too many payments are waiting; try again"};
-}
 
 Error no_such_payment(const PaymentId& id) {
   return {.kind = ErrorKind::not_found, .what = "there is no payment " + id.str()};
@@ -52,7 +49,7 @@ PaymentService::PaymentService(PaymentOptions options, PaymentPorts ports, Log& 
                                     "Payments taken in by one durable write",
                                     {1, 4, 16, 64, 256, 1'024, 4'096, 10'000})),
       rules_(ports_.rules),
-      readers_("payment-read", "payment-scan"),
+      readers_("payment", kPayments),
       reports_({.name = "payment-report", .queue_max = kReportsMax, .batch_max = kReportsInBatch},
                [this](std::span<store::StatusChange> changes) { return advance(changes); }),
       batcher_({.name = "payment-write",
@@ -127,7 +124,7 @@ void PaymentService::take(std::vector<core::PaymentCall> calls, std::string requ
   };
   if (!batcher_.submit(std::move(payments), std::move(answer))) {
     // NOLINTNEXTLINE(bugprone-use-after-move): a refused submit has taken nothing.
-    answer(Taken(count, std::unexpected(payments_full())));
+    answer(Taken(count, std::unexpected(too_many(kPayments))));
   }
 }
 
@@ -181,14 +178,6 @@ Result<void> PaymentService::make_item_type() {
   return {};
 }
 
-template <class T, ReadCost cost, class Work>
-void PaymentService::read(Done<T> done, Work work) {
-  auto shared_done = std::make_shared<Done<T>>(std::move(done));
-  const bool taken = readers_.submit(
-      cost, [shared_done, work = std::move(work)]() mutable { (*shared_done)(work()); });
-  if (!taken) (*shared_done)(std::unexpected(payments_full()));
-}
-
 Result<PaymentView> PaymentService::view(const PaymentId& id) {
   Result<std::optional<store::PaymentRecord>> payment = ports_.payments.find(id);
   if (!payment) return std::unexpected(std::move(payment.error()));
@@ -200,7 +189,7 @@ Result<PaymentView> PaymentService::view(const PaymentId& id) {
 }
 
 void PaymentService::find(PaymentId id, Done<PaymentView> done) {
-  read<PaymentView>(std::move(done), [this, id = std::move(id)] { return view(id); });
+  readers_.read(std::move(done), [this, id = std::move(id)] { return view(id); });
 }
 
 Result<PaymentView> PaymentService::release_now(const PaymentId& id, const std::string& who) {
@@ -226,8 +215,8 @@ Result<PaymentView> PaymentService::release_now(const PaymentId& id, const std::
 
 void PaymentService::release(PaymentId id, std::string who, std::string request_id,
                              Done<PaymentView> done) {
-  read<PaymentView>(std::move(done), [this, id = std::move(id), who = std::move(who),
-                                      request_id = std::move(request_id)] {
+  readers_.read(std::move(done), [this, id = std::move(id), who = std::move(who),
+                                  request_id = std::move(request_id)] {
     Result<PaymentView> released = release_now(id, who);
     if (released) {
       log_.info("payments.released",
@@ -239,23 +228,23 @@ void PaymentService::release(PaymentId id, std::string who, std::string request_
 
 void PaymentService::move_item(ItemMove move, std::string_view event, PaymentId id,
                                std::string request_id, Done<PaymentView> done) {
-  read<PaymentView>(std::move(done),
-                    [this, move, event, id = std::move(id),
-                     request_id = std::move(request_id)]() -> Result<PaymentView> {
-                      const Result<PaymentView> known = view(id);
-                      if (!known) return known;
-                      const auto moved = (ports_.queue.*move)(
-                          store::payment_item_type(), ItemId::trusted(id.str()), std::nullopt);
-                      if (!moved && moved.error().kind == ErrorKind::not_found) {
-                        return fail(ErrorKind::conflict,
-                                    fmt::format("the payment is {} and not in the queue",
-                                                core::payment_status_name(known->payment.status)));
-                      }
-                      if (!moved) return std::unexpected(moved.error());
-                      log_.info(event, {{"request_id", request_id}, {"payment_id", id.str()}});
-                      ports_.wake();
-                      return view(id);
-                    });
+  readers_.read(std::move(done),
+                [this, move, event, id = std::move(id),
+                 request_id = std::move(request_id)]() -> Result<PaymentView> {
+                  const Result<PaymentView> known = view(id);
+                  if (!known) return known;
+                  const auto moved = (ports_.queue.*move)(store::payment_item_type(),
+                                                          ItemId::trusted(id.str()), std::nullopt);
+                  if (!moved && moved.error().kind == ErrorKind::not_found) {
+                    return fail(ErrorKind::conflict,
+                                fmt::format("the payment is {} and not in the queue",
+                                            core::payment_status_name(known->payment.status)));
+                  }
+                  if (!moved) return std::unexpected(moved.error());
+                  log_.info(event, {{"request_id", request_id}, {"payment_id", id.str()}});
+                  ports_.wake();
+                  return view(id);
+                });
 }
 
 void PaymentService::cancel(PaymentId id, std::string request_id, Done<PaymentView> done) {
@@ -304,30 +293,29 @@ void PaymentService::report(PaymentId id, core::PaymentStatus status, std::strin
       };
   if (!reports_.submit(std::move(one), std::move(answer))) {
     // NOLINTNEXTLINE(bugprone-use-after-move): a refused submit has taken nothing.
-    answer({std::unexpected(payments_full())});
+    answer({std::unexpected(too_many(kPayments))});
   }
 }
 
 void PaymentService::list(std::optional<core::PaymentStatus> status, PaymentId after,
                           std::size_t limit, Done<store::PaymentPage> done) {
-  read<store::PaymentPage, ReadCost::heavy>(std::move(done),
-                                            [this, status, after = std::move(after), limit] {
-                                              return ports_.payments.list(status, after, limit);
-                                            });
+  readers_.read<ReadCost::heavy>(std::move(done), [this, status, after = std::move(after), limit] {
+    return ports_.payments.list(status, after, limit);
+  });
 }
 
 void PaymentService::put_rules(core::PaymentRules rules, std::string request_id,
                                Done<core::PaymentRules> done) {
-  read<core::PaymentRules>(std::move(done),
-                           [this, rules = std::move(rules),
-                            request_id = std::move(request_id)]() -> Result<core::PaymentRules> {
-                             const Result<PaymentRuleCache::Record> put = rules_.put(rules);
-                             if (!put) return std::unexpected(put.error());
-                             log_.info("payments.rules_changed", {{"request_id", request_id},
-                                                                  {"rules", rules.size()},
-                                                                  {"revision", (*put)->revision}});
-                             return rules;
-                           });
+  readers_.read(std::move(done),
+                [this, rules = std::move(rules),
+                 request_id = std::move(request_id)]() -> Result<core::PaymentRules> {
+                  const Result<PaymentRuleCache::Record> put = rules_.put(rules);
+                  if (!put) return std::unexpected(put.error());
+                  log_.info("payments.rules_changed", {{"request_id", request_id},
+                                                       {"rules", rules.size()},
+                                                       {"revision", (*put)->revision}});
+                  return rules;
+                });
 }
 
 void PaymentService::refresh_rules() {

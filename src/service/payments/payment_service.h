@@ -114,8 +114,6 @@ class PaymentService {
   void count(const Answer& answer);
   void refresh_rules();
   void forget_old(const std::function<bool()>& should_stop);
-  template <class T, ReadCost cost = ReadCost::quick, class Work>
-  void read(Done<T> done, Work work);
 
   // By outcome.
   struct Counters {

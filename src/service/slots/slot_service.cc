@@ -10,15 +10,12 @@
 namespace penstock::service {
 namespace {
 
+constexpr std::string_view kSlotRequests = "slot requests";  // too many of them may wait
 constexpr std::size_t kPreviewPage = 20'000;      // windows in one read of a preview: some 10 ms
 constexpr std::size_t kPreviewPagesMax = 10;      // five hours of 100 ms windows, all in use
 constexpr std::size_t kConfigHistoryMax = 1'000;  // versions of one config shown
 constexpr Seconds kExpireInterval{2};             // the contract allows ten
 constexpr std::size_t kExpireStep = 500;          // slots in one step of the store: some 10 ms
-
-Error slots_full() {
-  return {.kind = ErrorKind::overloaded, .what = "too many slot requests are waiting; try again"};
-}
 
 }  // namespace
 
@@ -56,7 +53,7 @@ SlotService::SlotService(SlotServiceOptions options, store::SlotStore& slots,
       changes_(changes),
       life_(life),
       seed_(seed),
-      readers_("slot-read", "slot-scan"),
+      readers_("slot", kSlotRequests),
       batcher_({.name = "slot-write",
                 .workers = options_.writers,
                 .join_min = options_.join_min,
@@ -112,7 +109,7 @@ void SlotService::assign(std::vector<core::SlotCall> calls, std::string request_
       };
   if (!batcher_.submit(std::move(requests), std::move(answer))) {
     // NOLINTNEXTLINE(bugprone-use-after-move): a refused submit has taken nothing.
-    answer(std::vector<Answer>(count, std::unexpected(slots_full())));
+    answer(std::vector<Answer>(count, std::unexpected(too_many(kSlotRequests))));
   }
 }
 
@@ -174,22 +171,14 @@ SlotService::Assigned SlotService::finish(std::vector<Answer> answers,
   return results;
 }
 
-template <class T, ReadCost cost, class Work>
-void SlotService::read(Done<Result<T>> done, Work work) {
-  auto shared_done = std::make_shared<Done<Result<T>>>(std::move(done));
-  const bool taken = readers_.submit(
-      cost, [shared_done, work = std::move(work)]() mutable { (*shared_done)(work()); });
-  if (!taken) (*shared_done)(std::unexpected(slots_full()));
-}
-
 void SlotService::find(EventId event, Done<Result<std::optional<core::Slot>>> done) {
-  read<std::optional<core::Slot>>(
-      std::move(done), [this, event = std::move(event)]() -> Result<std::optional<core::Slot>> {
-        const EventId both[] = {event, core::item_event(event.str())};
-        auto found = slots_.find(both);
-        if (!found) return std::unexpected(found.error());
-        return std::move(found->front() ? found->front() : found->back());
-      });
+  readers_.read(std::move(done),
+                [this, event = std::move(event)]() -> Result<std::optional<core::Slot>> {
+                  const EventId both[] = {event, core::item_event(event.str())};
+                  auto found = slots_.find(both);
+                  if (!found) return std::unexpected(found.error());
+                  return std::move(found->front() ? found->front() : found->back());
+                });
 }
 
 Result<std::shared_ptr<const core::SlotConfig>> SlotService::active(const ConfigName& name) {
@@ -202,7 +191,7 @@ Result<std::shared_ptr<const core::SlotConfig>> SlotService::active(const Config
 
 void SlotService::windows(ConfigName name, Instant from, Instant to, std::size_t limit,
                           Done<Result<Windows>> done) {
-  read<Windows, ReadCost::heavy>(
+  readers_.read<ReadCost::heavy>(
       std::move(done),
       [this, name = or_default(std::move(name)), from, to, limit]() -> Result<Windows> {
         auto config = active(name);
@@ -221,7 +210,7 @@ void SlotService::windows(ConfigName name, Instant from, Instant to, std::size_t
 }
 
 void SlotService::preview(BurstAsked burst, Done<Result<core::Burst>> done) {
-  read<core::Burst, ReadCost::heavy>(
+  readers_.read<ReadCost::heavy>(
       std::move(done), [this, burst = std::move(burst)]() -> Result<core::Burst> {
         auto config = active(or_default(burst.config));
         if (!config) return std::unexpected(config.error());
@@ -252,34 +241,34 @@ void SlotService::preview(BurstAsked burst, Done<Result<core::Burst>> done) {
 }
 
 void SlotService::get_config(ConfigName name, Done<Result<core::SlotConfig>> done) {
-  read<core::SlotConfig>(std::move(done),
-                         [this, name = or_default(std::move(name))]() -> Result<core::SlotConfig> {
-                           auto config = active(name);
-                           if (!config) return std::unexpected(config.error());
-                           return **config;
-                         });
+  readers_.read(std::move(done),
+                [this, name = or_default(std::move(name))]() -> Result<core::SlotConfig> {
+                  auto config = active(name);
+                  if (!config) return std::unexpected(config.error());
+                  return **config;
+                });
 }
 
 void SlotService::put_config(core::SlotConfigDraft draft, std::string request_id,
                              Done<Result<core::SlotConfig>> done) {
-  read<core::SlotConfig>(std::move(done),
-                         [this, draft = std::move(draft),
-                          request_id = std::move(request_id)]() -> Result<core::SlotConfig> {
-                           auto change = configs_.put(draft, std::nullopt);
-                           if (!change) return std::unexpected(change.error());
-                           cache_.remember(change->current);
-                           const core::SlotConfig& now = change->current;
-                           const auto& before = change->previous;
-                           log_.info("slots.config_changed",
-                                     {{"request_id", request_id},
-                                      {"config", now.name.str()},
-                                      {"version", now.version},
-                                      {"max_per_window_old", before ? before->max_per_window : 0},
-                                      {"max_per_window_new", now.max_per_window},
-                                      {"window_ms_old", before ? before->window_size.count() : 0},
-                                      {"window_ms_new", now.window_size.count()}});
-                           return std::move(change->current);
-                         });
+  readers_.read(std::move(done),
+                [this, draft = std::move(draft),
+                 request_id = std::move(request_id)]() -> Result<core::SlotConfig> {
+                  auto change = configs_.put(draft, std::nullopt);
+                  if (!change) return std::unexpected(change.error());
+                  cache_.remember(change->current);
+                  const core::SlotConfig& now = change->current;
+                  const auto& before = change->previous;
+                  log_.info("slots.config_changed",
+                            {{"request_id", request_id},
+                             {"config", now.name.str()},
+                             {"version", now.version},
+                             {"max_per_window_old", before ? before->max_per_window : 0},
+                             {"max_per_window_new", now.max_per_window},
+                             {"window_ms_old", before ? before->window_size.count() : 0},
+                             {"window_ms_new", now.window_size.count()}});
+                  return std::move(change->current);
+                });
 }
 
 void SlotService::confirm(EventId event, std::string request_id, Done<Result<core::Slot>> done) {
@@ -294,23 +283,23 @@ void SlotService::release(EventId event, std::string request_id, Done<Result<cor
 
 void SlotService::change(Change how, std::string_view what, EventId event, std::string request_id,
                          Done<Result<core::Slot>> done) {
-  read<core::Slot>(std::move(done),
-                   [this, how, what, event = std::move(event),
-                    request_id = std::move(request_id)]() -> Result<core::Slot> {
-                     if (life_ == nullptr) {
-                       return fail(ErrorKind::unavailable, "this store cannot change slots");
-                     }
-                     Result<core::Slot> slot = (life_->*how)(event, std::nullopt);
-                     if (!slot && slot.error().kind == ErrorKind::not_found) {
-                       return std::unexpected(no_public_slot(event, std::move(slot.error())));
-                     }
-                     if (slot && log_.enabled(LogLevel::debug)) {
-                       log_.debug(what, {{"request_id", request_id},
-                                         {"event_id", event.str()},
-                                         {"window", slot->window_start}});
-                     }
-                     return slot;
-                   });
+  readers_.read(std::move(done),
+                [this, how, what, event = std::move(event),
+                 request_id = std::move(request_id)]() -> Result<core::Slot> {
+                  if (life_ == nullptr) {
+                    return fail(ErrorKind::unavailable, "this store cannot change slots");
+                  }
+                  Result<core::Slot> slot = (life_->*how)(event, std::nullopt);
+                  if (!slot && slot.error().kind == ErrorKind::not_found) {
+                    return std::unexpected(no_public_slot(event, std::move(slot.error())));
+                  }
+                  if (slot && log_.enabled(LogLevel::debug)) {
+                    log_.debug(what, {{"request_id", request_id},
+                                      {"event_id", event.str()},
+                                      {"window", slot->window_start}});
+                  }
+                  return slot;
+                });
 }
 
 // Only dispatch changes the slot of an item: the item waits for the time that the slot holds.
@@ -336,15 +325,14 @@ void SlotService::expire(const std::function<bool()>& should_stop) {
 
 void SlotService::list_configs(ConfigName after, std::size_t limit,
                                Done<Result<std::vector<core::SlotConfig>>> done) {
-  read<std::vector<core::SlotConfig>>(std::move(done), [this, after = std::move(after), limit] {
-    return configs_.list(after, limit);
-  });
+  readers_.read(std::move(done),
+                [this, after = std::move(after), limit] { return configs_.list(after, limit); });
 }
 
 void SlotService::config_history(ConfigName name,
                                  Done<Result<std::vector<core::SlotConfig>>> done) {
   using History = std::vector<core::SlotConfig>;
-  read<History>(std::move(done), [this, name = or_default(std::move(name))]() -> Result<History> {
+  readers_.read(std::move(done), [this, name = or_default(std::move(name))]() -> Result<History> {
     auto versions = configs_.history(name, kConfigHistoryMax);
     if (versions && versions->empty()) {
       return fail(ErrorKind::not_found, "there is no slot config named " + name.str());
@@ -354,7 +342,7 @@ void SlotService::config_history(ConfigName name,
 }
 
 void SlotService::flush_config_cache(std::string request_id, Done<Result<void>> done) {
-  read<void>(std::move(done), [this, request_id = std::move(request_id)]() -> Result<void> {
+  readers_.read(std::move(done), [this, request_id = std::move(request_id)]() -> Result<void> {
     cache_.flush();
     if (changes_ != nullptr) {
       if (Result<void> told = changes_->flush_everywhere(); !told) return told;

@@ -120,10 +120,6 @@ class SlotService {
   // Slots that nobody confirmed in time give their place back.
   void expire(const std::function<bool()>& should_stop);
 
-  // Runs `work` on a reader thread and hands its value to `done`; `overloaded` when none is free.
-  template <class T, ReadCost cost = ReadCost::quick, class Work>
-  void read(Done<Result<T>> done, Work work);
-
   const SlotServiceOptions options_;
   store::SlotStore& slots_;
   store::SlotConfigStore& configs_;

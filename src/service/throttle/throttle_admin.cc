@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "service/reads.h"
 #include "service/throttle/throttle_service.h"
 #include "store/limits/ports.h"
 
@@ -11,11 +12,6 @@ namespace penstock::service {
 namespace {
 
 constexpr std::size_t kPolicyHistoryMax = 1'000;  // versions of one policy shown
-
-Error admin_full() {
-  return {.kind = ErrorKind::overloaded,
-          .what = "too many throttle admin calls are waiting; try again"};
-}
 
 std::unexpected<Error> no_policy(std::string_view key) {
   return fail(ErrorKind::not_found, fmt::format("there is no policy with the key '{}'", key));
@@ -34,11 +30,7 @@ std::string in_words(const core::Policy* policy) {
 
 template <class T, class Work>
 void ThrottleService::run(Done<T> done, Work work) {
-  // Shared, so that `done` is still ours to call when the queue refuses the task.
-  auto shared = std::make_shared<Done<T>>(std::move(done));
-  if (!tasks_.submit([shared, work = std::move(work)]() mutable { (*shared)(work()); })) {
-    (*shared)(std::unexpected(admin_full()));
-  }
+  answer_on(tasks_, "throttle admin calls", std::move(done), std::move(work));
 }
 
 // Neither a change nor an answer may rest on a store that has just lost its policies.

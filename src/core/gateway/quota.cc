@@ -16,20 +16,13 @@ Result<void> check_range(std::string_view field, std::int64_t value, std::int64_
 }  // namespace
 
 Result<UserId> check_user_id(std::int64_t user) {
-  if (Result<void> good = check_range("userId", user, 0, kUserIdMax); !good) {
-    return std::unexpected(std::move(good.error()));
-  }
+  PENSTOCK_TRY(check_range("userId", user, 0, kUserIdMax));
   return UserId{static_cast<std::int32_t>(user)};
 }
 
 Result<QuotaRule> check_quota_rule(std::int64_t rate_limit, std::int64_t window_minutes) {
-  if (Result<void> good = check_range("rateLimit", rate_limit, 1, kRateLimitMax); !good) {
-    return std::unexpected(std::move(good.error()));
-  }
-  if (Result<void> good = check_range("timeWindow", window_minutes, 1, kTimeWindowMax.count());
-      !good) {
-    return std::unexpected(std::move(good.error()));
-  }
+  PENSTOCK_TRY(check_range("rateLimit", rate_limit, 1, kRateLimitMax));
+  PENSTOCK_TRY(check_range("timeWindow", window_minutes, 1, kTimeWindowMax.count()));
   return QuotaRule{.rate_limit = rate_limit, .window = Minutes{window_minutes}};
 }
 

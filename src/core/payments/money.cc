@@ -42,10 +42,9 @@ Result<std::int64_t> parse_decimal(std::string_view text, int digits) {
 }  // namespace
 
 Result<Money> parse_money(std::string_view text, const Currency& currency) {
-  const Result<std::int64_t> minor = parse_decimal(text, currency.digits);
-  if (!minor) return std::unexpected(minor.error());
-  if (*minor == 0) return fail(ErrorKind::invalid, "must be more than nothing");
-  return Money{.minor = *minor, .currency = currency};
+  const std::int64_t minor = PENSTOCK_TRY(parse_decimal(text, currency.digits));
+  if (minor == 0) return fail(ErrorKind::invalid, "must be more than nothing");
+  return Money{.minor = minor, .currency = currency};
 }
 
 std::string format_money(const Money& money) {
@@ -58,9 +57,8 @@ std::string format_money(const Money& money) {
 }
 
 Result<Threshold> parse_threshold(std::string_view text, int digits) {
-  const Result<std::int64_t> number = parse_decimal(text, digits);
-  if (!number) return std::unexpected(number.error());
-  return Threshold{static_cast<Int128>(*number) * power_of_ten(kFractionDigitsMax - digits)};
+  const std::int64_t number = PENSTOCK_TRY(parse_decimal(text, digits));
+  return Threshold{static_cast<Int128>(number) * power_of_ten(kFractionDigitsMax - digits)};
 }
 
 std::string format_threshold(const Threshold& threshold) {

@@ -50,8 +50,7 @@ Result<void> validate(const PolicyDraft& draft) {
   const Limit& limit = draft.limit;
   // A window does not look at the rate, but its policy may become a bucket later.
   if (!valid(limit.refill)) return invalid_field("refillRate", "must be more than 0");
-  const Result<Limit> made = make_limit(limit.type, limit.capacity, limit.refill, limit.window);
-  if (!made) return std::unexpected(made.error());
+  PENSTOCK_TRY(make_limit(limit.type, limit.capacity, limit.refill, limit.window));
   return {};
 }
 

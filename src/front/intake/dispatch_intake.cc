@@ -31,9 +31,8 @@ Verdict verdict_of_item(const Result<store::Enqueued>& taken) {
 
 Result<core::ItemCall> decode(const IncomingMessage& message, const ItemType& type,
                               std::size_t context_bytes_max) {
-  const Result<wire::JsonDocument> document = wire::parse_json(message.value);
-  if (!document) return std::unexpected(document.error());
-  return wire::decode_item_call(document->root(), type, context_bytes_max, message.key);
+  const wire::JsonDocument document = PENSTOCK_TRY(wire::parse_json(message.value));
+  return wire::decode_item_call(document.root(), type, context_bytes_max, message.key);
 }
 
 }  // namespace

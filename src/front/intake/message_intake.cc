@@ -48,20 +48,19 @@ ItemId id_of(const IncomingMessage& message, core::UserId user) {
 }
 
 Result<core::ItemCall> item_of(const IncomingMessage& message, Instant now) {
-  const Result<core::SendCall> call =
-      wire::decode_message_line(message.value, message.header(wire::kToHeader));
-  if (!call) return std::unexpected(call.error());
+  const core::SendCall call =
+      PENSTOCK_TRY(wire::decode_message_line(message.value, message.header(wire::kToHeader)));
   const Result<Instant> accepted = parse_instant(message.header(wire::kAcceptedAtHeader));
   // A producer's clock may be ahead, and a message goes at once.
   const Instant at = cut_to_millis(std::min(accepted.value_or(message.written), now));
-  ItemId id = id_of(message, call->user);
-  std::string context = wire::encode_message_context(*call, id, at);
+  ItemId id = id_of(message, call.user);
+  std::string context = wire::encode_message_context(call, id, at);
   return core::ItemCall{.type = store::message_item_type(),
                         .id = std::move(id),
                         .due = at,
                         .slot = std::nullopt,
                         .context = std::move(context),
-                        .digest = call->digest};
+                        .digest = call.digest};
 }
 
 Verdict not_now(std::string reason) {

@@ -26,9 +26,8 @@ kafka::Handler payment_intake(service::PaymentService& payments, std::size_t met
   return [&payments, metadata_bytes_max](std::span<const kafka::IncomingMessage> messages) {
     const auto read =
         [metadata_bytes_max](const kafka::IncomingMessage& message) -> Result<core::PaymentCall> {
-      const Result<wire::JsonDocument> document = wire::parse_json(message.value);
-      if (!document) return std::unexpected(document.error());
-      return wire::decode_payment_call(document->root(), metadata_bytes_max);
+      const wire::JsonDocument document = PENSTOCK_TRY(wire::parse_json(message.value));
+      return wire::decode_payment_call(document.root(), metadata_bytes_max);
     };
     const auto take = [&payments](std::vector<core::PaymentCall>&& calls, auto&& done) {
       payments.take(std::move(calls), "kafka", std::forward<decltype(done)>(done));

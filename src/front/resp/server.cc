@@ -105,10 +105,9 @@ class LoopServer final : public RespServer {
     for (const auto& loop : loops_) {
       if (Result<void> opened = loop->open(); !opened) return opened;
     }
-    const Result<int> fd = open_listener(options.address, options.port);
-    if (!fd) return std::unexpected(fd.error());
-    port_ = port_of(*fd);
-    loops_.front()->listen(*fd, [this](int accepted) { take(accepted); });
+    const int fd = PENSTOCK_TRY(open_listener(options.address, options.port));
+    port_ = port_of(fd);
+    loops_.front()->listen(fd, [this](int accepted) { take(accepted); });
     std::vector<std::future<Result<void>>> begun;
     for (const auto& loop : loops_) {
       std::promise<Result<void>> promise;
@@ -188,10 +187,9 @@ Result<std::unique_ptr<RespServer>> RespServer::start(const RespOptions& options
                                                       service::ThrottleService& throttle, Log& log,
                                                       runtime::Metrics& metrics, Guesses& guesses,
                                                       runtime::MemoryBudget& memory) {
-  const Result<ChosenIo> io = choose_io(options);
-  if (!io) return std::unexpected(io.error());
-  auto server = std::make_unique<LoopServer>(options, *io, throttle, log, metrics, guesses, memory);
-  if (auto opened = server->open(options, *io); !opened) {
+  const ChosenIo io = PENSTOCK_TRY(choose_io(options));
+  auto server = std::make_unique<LoopServer>(options, io, throttle, log, metrics, guesses, memory);
+  if (auto opened = server->open(options, io); !opened) {
     return std::unexpected(std::move(opened.error()));
   }
   return server;

@@ -44,7 +44,7 @@ UringLoop::UringLoop(RespState& state, std::size_t number, std::size_t buffers)
       buffers_(buffers) {}
 
 Result<void> UringLoop::begin() {
-  if (Result<void> opened = ring_.open({.buffers = buffers_}); !opened) return opened;
+  PENSTOCK_TRY(ring_.open({.buffers = buffers_}));
   poll(wake_, POLLIN, tag(Operation::wake));
   return {};
 }

@@ -59,9 +59,7 @@ Result<std::unique_ptr<DispatchService>> DispatchService::start(DispatchOptions 
                                                                 runtime::Metrics& metrics) {
   std::unique_ptr<DispatchService> service(
       new DispatchService(std::move(options), ports, log, metrics));
-  if (Result<void> read = service->types_.refresh(); !read) {
-    return std::unexpected(std::move(read.error()));
-  }
+  PENSTOCK_TRY(service->types_.refresh());
   service->dispatchers_ = std::make_unique<Dispatchers>(service->options_.dispatchers, ports,
                                                         service->types_, log, metrics);
   return service;
@@ -167,10 +165,9 @@ std::vector<DispatchService::Answer> DispatchService::execute(std::span<store::N
 void DispatchService::find(ItemType type, ItemId id, Done<store::ItemView> done) {
   readers_.read(std::move(done),
                 [this, type = std::move(type), id = std::move(id)]() -> Result<store::ItemView> {
-                  auto found = ports_.queue.find(type, id);
-                  if (!found) return std::unexpected(std::move(found.error()));
-                  if (!*found) return std::unexpected(no_such_item(type, id));
-                  return std::move(**found);
+                  auto found = PENSTOCK_TRY(ports_.queue.find(type, id));
+                  if (!found) return std::unexpected(no_such_item(type, id));
+                  return std::move(*found);
                 });
 }
 
@@ -229,20 +226,18 @@ void DispatchService::dead(ItemType type, std::optional<store::DeadPlace> after,
 Result<DispatchSummary> DispatchService::summarize(const ItemType& type) {
   const ItemTypes::Record record = types_.find(type);
   if (!record) return no_such_type(type);
-  Result<store::QueueSummary> queue = ports_.queue.summary(type);
-  if (!queue) return std::unexpected(std::move(queue.error()));
-  Result<store::LeaseView> lease = ports_.leases.view(type, std::nullopt);
-  if (!lease) return std::unexpected(std::move(lease.error()));
+  store::QueueSummary queue = PENSTOCK_TRY(ports_.queue.summary(type));
+  store::LeaseView lease = PENSTOCK_TRY(ports_.leases.view(type, std::nullopt));
   const Instant now = ports_.wall.now();
   DispatchSummary summary{.type = type,
-                          .queue = *queue,
+                          .queue = queue,
                           .drain_seconds = std::nullopt,
                           .paused_until = std::nullopt,
-                          .lease_holder = std::move(lease->holder)};
-  if (lease->paused_until > now) summary.paused_until = lease->paused_until;
+                          .lease_holder = std::move(lease.holder)};
+  if (lease.paused_until > now) summary.paused_until = lease.paused_until;
   if (!record->settings.enabled) return summary;
   const auto count = [&](core::ItemState state) {
-    return static_cast<double>(queue->counts[static_cast<std::size_t>(state)]);
+    return static_cast<double>(queue.counts[static_cast<std::size_t>(state)]);
   };
   const double waiting = count(core::ItemState::ready) + count(core::ItemState::claimed);
   if (waiting == 0) {
@@ -253,7 +248,7 @@ Result<DispatchSummary> DispatchService::summarize(const ItemType& type) {
   const double rate = pace ? static_cast<double>(*pace) / seconds_of(core::kPaceSpan)
                            : dispatchers_->recent_rate(type);
   if (rate <= 0) return summary;
-  const Instant begin = std::max({now, lease->paused_until, queue->oldest_due.value_or(now)});
+  const Instant begin = std::max({now, lease.paused_until, queue.oldest_due.value_or(now)});
   summary.drain_seconds = seconds_of(begin - now) + waiting / rate;
   return summary;
 }
@@ -316,9 +311,7 @@ ItemTypes::Change DispatchService::checked(ItemTypes::Change change) const {
         // What was let in before is not asked again: a node that lacks its sink can still switch it
         // off.
         if (before && before->sink == after->sink) return after;
-        if (Result<void> good = ports_.check_sink(after->sink); !good) {
-          return std::unexpected(std::move(good.error()));
-        }
+        PENSTOCK_TRY(ports_.check_sink(after->sink));
         return after;
       };
 }
@@ -327,15 +320,14 @@ void DispatchService::type_history(ItemType type, Done<std::vector<ItemTypeChang
   using Changes = std::vector<ItemTypeChange>;
   readers_.read(std::move(done), [this, type = std::move(type)]() -> Result<Changes> {
     // One more than is shown: the oldest shown has a before, too.
-    Result<std::vector<store::ItemTypeRecord>> versions =
-        ports_.types.history(type, kTypeHistoryMax + 1);
-    if (!versions) return std::unexpected(std::move(versions.error()));
-    if (versions->empty()) return no_such_type(type);
+    std::vector<store::ItemTypeRecord> versions =
+        PENSTOCK_TRY(ports_.types.history(type, kTypeHistoryMax + 1));
+    if (versions.empty()) return no_such_type(type);
     Changes changes;
-    for (std::size_t i = 0; i < std::min(versions->size(), kTypeHistoryMax); ++i) {
-      ItemTypeChange& change = changes.emplace_back(ItemTypeChange{
-          .at = (*versions)[i].changed, .before = {}, .after = (*versions)[i].settings});
-      if (i + 1 < versions->size()) change.before = (*versions)[i + 1].settings;
+    for (std::size_t i = 0; i < std::min(versions.size(), kTypeHistoryMax); ++i) {
+      ItemTypeChange& change = changes.emplace_back(
+          ItemTypeChange{.at = versions[i].changed, .before = {}, .after = versions[i].settings});
+      if (i + 1 < versions.size()) change.before = versions[i + 1].settings;
     }
     return changes;
   });

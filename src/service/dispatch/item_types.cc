@@ -7,17 +7,15 @@ namespace penstock::service {
 
 Result<void> ItemTypes::refresh() {
   // Asked before the types are read: a change in between is then found by the next refresh.
-  const Result<std::uint64_t> revision = store_.revision();
-  if (!revision) return std::unexpected(revision.error());
+  const std::uint64_t revision = PENSTOCK_TRY(store_.revision());
   {
     const std::lock_guard lock(mutex_);
-    if (revision_ == *revision) return {};
+    if (revision_ == revision) return {};
   }
-  Result<std::vector<store::ItemTypeRecord>> records = store_.list();
-  if (!records) return std::unexpected(std::move(records.error()));
+  std::vector<store::ItemTypeRecord> records = PENSTOCK_TRY(store_.list());
   const std::lock_guard lock(mutex_);
-  for (store::ItemTypeRecord& record : *records) keep(std::move(record));
-  revision_ = *revision;
+  for (store::ItemTypeRecord& record : records) keep(std::move(record));
+  revision_ = revision;
   return {};
 }
 
@@ -31,18 +29,16 @@ void ItemTypes::keep(store::ItemTypeRecord record) {
 Result<store::ItemTypeRecord> ItemTypes::change(const ItemType& type, const Change& change) {
   constexpr int kAttempts = 5;  // as many changes of one type within milliseconds: somebody loops
   for (int attempt = 1;; ++attempt) {
-    const auto current = store_.find(type);
-    if (!current) return std::unexpected(current.error());
-    if (!*current && list().size() >= kItemTypesMax) {
+    const auto current = PENSTOCK_TRY(store_.find(type));
+    if (!current && list().size() >= kItemTypesMax) {
       return fail(ErrorKind::conflict, "there are " + std::to_string(kItemTypesMax) +
                                            " item types, the most there can be");
     }
     std::optional<core::ItemTypeSettings> settings;
-    if (*current) settings = (*current)->settings;
-    Result<core::ItemTypeSettings> next = change(settings);
-    if (!next) return std::unexpected(std::move(next.error()));
+    if (current) settings = current->settings;
+    core::ItemTypeSettings next = PENSTOCK_TRY(change(settings));
     Result<store::ItemTypeRecord> put =
-        store_.put(type, *current ? (*current)->version : 0, *next, std::nullopt);
+        store_.put(type, current ? current->version : 0, next, std::nullopt);
     if (put) {
       const std::lock_guard lock(mutex_);
       keep(*put);

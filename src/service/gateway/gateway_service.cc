@@ -104,8 +104,7 @@ void GatewayService::put_config(core::UserId user, core::QuotaRule rule, std::st
                                 Done<core::Quota> done) {
   readers_.read(std::move(done),
                 [this, user, rule, request_id = std::move(request_id)]() -> Result<core::Quota> {
-                  if (Result<void> made = make_item_type(); !made)
-                    return std::unexpected(made.error());
+                  PENSTOCK_TRY(make_item_type());
                   Result<core::Quota> quota = ports_.quotas.put(user, rule, std::nullopt);
                   if (quota) {
                     log_.info("gateway.config_changed", {{"request_id", request_id},
@@ -119,9 +118,8 @@ void GatewayService::put_config(core::UserId user, core::QuotaRule rule, std::st
 
 Result<void> GatewayService::make_item_type() {
   if (type_is_there_) return {};
-  const auto known = ports_.types.find(store::message_item_type());
-  if (!known) return std::unexpected(known.error());
-  if (!*known) {
+  const auto known = PENSTOCK_TRY(ports_.types.find(store::message_item_type()));
+  if (!known) {
     core::ItemTypeSettings settings;
     settings.jitter_window = Millis{0};  // messages go at once, in the order in which they came
     const auto made = ports_.types.put(store::message_item_type(), 0, settings, std::nullopt);
@@ -135,19 +133,17 @@ Result<void> GatewayService::make_item_type() {
 
 void GatewayService::find_config(core::UserId user, Done<core::Quota> done) {
   readers_.read(std::move(done), [this, user]() -> Result<core::Quota> {
-    const Result<std::optional<core::Quota>> quota = ports_.quotas.find(user);
-    if (!quota) return std::unexpected(quota.error());
-    if (!*quota) return std::unexpected(no_such_user(user));
-    return **quota;
+    const std::optional<core::Quota> quota = PENSTOCK_TRY(ports_.quotas.find(user));
+    if (!quota) return std::unexpected(no_such_user(user));
+    return *quota;
   });
 }
 
 void GatewayService::remove_config(core::UserId user, std::string request_id, Done<void> done) {
   readers_.read(
       std::move(done), [this, user, request_id = std::move(request_id)]() -> Result<void> {
-        const Result<bool> removed = ports_.quotas.remove(user);
-        if (!removed) return std::unexpected(removed.error());
-        if (!*removed) return std::unexpected(no_such_user(user));
+        const bool removed = PENSTOCK_TRY(ports_.quotas.remove(user));
+        if (!removed) return std::unexpected(no_such_user(user));
         log_.info("gateway.config_removed", {{"request_id", request_id}, {"user_id", user.raw}});
         return {};
       });
@@ -156,26 +152,24 @@ void GatewayService::remove_config(core::UserId user, std::string request_id, Do
 Result<MessageView> GatewayService::view(const ItemId& id) {
   const std::optional<core::UserId> user = core::user_of_message(id.str());
   if (!user) return std::unexpected(no_such_message(id));
-  Result<std::optional<store::ItemView>> item = ports_.queue.find(store::message_item_type(), id);
-  if (!item) return std::unexpected(std::move(item.error()));
+  std::optional<store::ItemView> item =
+      PENSTOCK_TRY(ports_.queue.find(store::message_item_type(), id));
   const Instant made = core::time_of_message(id.str());
   // Whoever was given this id has its message on the bus: items are forgotten later than that.
-  const bool on_bus = !*item && ports_.bus != nullptr && made <= ports_.clock.now() &&
+  const bool on_bus = !item && ports_.bus != nullptr && made <= ports_.clock.now() &&
                       made + options_.item_retention > ports_.clock.now();
-  if (!*item && !on_bus) return std::unexpected(no_such_message(id));
-  const auto type = ports_.types.find(store::message_item_type());
-  if (!type) return std::unexpected(type.error());
+  if (!item && !on_bus) return std::unexpected(no_such_message(id));
+  const auto type = PENSTOCK_TRY(ports_.types.find(store::message_item_type()));
   MessageView view{.id = id, .user = *user, .on_bus = on_bus};
   if (on_bus) {
     view.item.created = made;
   } else {
-    view.item = std::move(**item);
+    view.item = std::move(*item);
   }
-  if (*type) view.provider = (*type)->settings.sink.type;
+  if (type) view.provider = type->settings.sink.type;
   if (ports_.deliveries != nullptr) {
-    const Result<std::vector<core::DeliveryPart>> parts = ports_.deliveries->find_parts(id);
-    if (!parts) return std::unexpected(parts.error());
-    view.delivery = core::sum_up_delivery(*parts);
+    const std::vector<core::DeliveryPart> parts = PENSTOCK_TRY(ports_.deliveries->find_parts(id));
+    view.delivery = core::sum_up_delivery(parts);
   }
   return view;
 }
@@ -195,8 +189,7 @@ void GatewayService::move_item(ItemMove move, std::string_view event, ItemId id,
         if (known->on_bus) {
           return fail(ErrorKind::conflict, "the message is PUBLISHED and not in the queue yet");
         }
-        const auto moved = (ports_.queue.*move)(store::message_item_type(), id, std::nullopt);
-        if (!moved) return std::unexpected(moved.error());
+        PENSTOCK_TRY((ports_.queue.*move)(store::message_item_type(), id, std::nullopt));
         log_.info(event, {{"request_id", request_id}, {"message_id", id.str()}});
         ports_.wake();
         return view(id);
@@ -216,15 +209,12 @@ void GatewayService::redrive_message(ItemId id, std::string request_id, Done<Mes
 // What is gathered here counts too: a client sees its own attempt at once. What other nodes have
 // gathered comes with their next write.
 Result<UsageBuckets> GatewayService::add_up(core::UserId user, const UsageRange& range) {
-  if (Result<void> flushed = tally_.usage().flush(); !flushed) {
-    return std::unexpected(std::move(flushed.error()));
-  }
+  PENSTOCK_TRY(tally_.usage().flush());
   const auto minutes = static_cast<std::size_t>((range.to - range.from) / core::Minutes{1});
-  const Result<std::vector<store::UsagePoint>> points =
-      ports_.quotas.usage(user, range.from, range.to, minutes + 1);
-  if (!points) return std::unexpected(points.error());
+  const std::vector<store::UsagePoint> points =
+      PENSTOCK_TRY(ports_.quotas.usage(user, range.from, range.to, minutes + 1));
   UsageBuckets buckets;
-  for (const store::UsagePoint& point : *points) {
+  for (const store::UsagePoint& point : points) {
     const auto since = point.minute.time_since_epoch();
     const Instant begin{since - since % std::chrono::duration_cast<Micros>(range.bucket)};
     if (buckets.empty() || buckets.back().minute != begin) {
@@ -244,9 +234,7 @@ void GatewayService::top_limited(Instant from, Instant to, std::size_t limit,
                                  Done<std::vector<store::LimitedUser>> done) {
   readers_.read<ReadCost::heavy>(
       std::move(done), [this, from, to, limit]() -> Result<std::vector<store::LimitedUser>> {
-        if (Result<void> flushed = tally_.usage().flush(); !flushed) {
-          return std::unexpected(std::move(flushed.error()));
-        }
+        PENSTOCK_TRY(tally_.usage().flush());
         return ports_.quotas.top_limited(from, to, limit);
       });
 }
@@ -259,9 +247,7 @@ void GatewayService::export_usage(Instant from, Instant to, std::optional<store:
           return fail(ErrorKind::unavailable, "this store cannot show the usage of all users");
         }
         if (!after) {  // once for all pages
-          if (Result<void> flushed = tally_.usage().flush(); !flushed) {
-            return std::unexpected(std::move(flushed.error()));
-          }
+          PENSTOCK_TRY(tally_.usage().flush());
         }
         return ports_.usage_export->page(from, to, after, limit);
       });
@@ -276,9 +262,7 @@ void GatewayService::export_attempts(Instant from, Instant to,
           return fail(ErrorKind::unavailable, "this store keeps no attempts");
         }
         if (!after) {  // once for all pages
-          if (Result<void> flushed = flush(); !flushed) {
-            return std::unexpected(std::move(flushed.error()));
-          }
+          PENSTOCK_TRY(flush());
         }
         return ports_.attempts->page(from, to, after, limit);
       });

@@ -27,9 +27,8 @@ QueueNotifier::QueueNotifier(store::QueueStore& queue, store::ItemTypeStore& typ
 
 Result<void> QueueNotifier::notify(std::span<const PaymentNotice> notices) {
   if (notices.empty()) return {};
-  const auto type = types_.find(notice_item_type());
-  if (!type) return std::unexpected(type.error());
-  if (!*type) {
+  const auto type = PENSTOCK_TRY(types_.find(notice_item_type()));
+  if (!type) {
     for (const PaymentNotice& notice : notices) {
       log_.info("payments.accepted", {{"payment_id", notice.id.str()}, {"answer", notice.answer}});
     }

@@ -14,19 +14,16 @@ PaymentRuleCache::Record PaymentRuleCache::keep(store::PaymentRuleRecord record)
 }
 
 Result<void> PaymentRuleCache::refresh() {
-  const Result<std::uint64_t> revision = store_.revision();
-  if (!revision) return std::unexpected(revision.error());
-  if (*revision == current()->revision) return {};
-  Result<store::PaymentRuleRecord> record = store_.get();
-  if (!record) return std::unexpected(std::move(record.error()));
-  keep(std::move(*record));
+  const std::uint64_t revision = PENSTOCK_TRY(store_.revision());
+  if (revision == current()->revision) return {};
+  store::PaymentRuleRecord record = PENSTOCK_TRY(store_.get());
+  keep(std::move(record));
   return {};
 }
 
 Result<PaymentRuleCache::Record> PaymentRuleCache::put(const core::PaymentRules& rules) {
-  Result<store::PaymentRuleRecord> record = store_.put(rules, std::nullopt);
-  if (!record) return std::unexpected(std::move(record.error()));
-  return keep(std::move(*record));
+  store::PaymentRuleRecord record = PENSTOCK_TRY(store_.put(rules, std::nullopt));
+  return keep(std::move(record));
 }
 
 }  // namespace penstock::service

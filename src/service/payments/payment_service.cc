@@ -71,9 +71,7 @@ Result<std::unique_ptr<PaymentService>> PaymentService::start(PaymentOptions opt
                                                               runtime::Metrics& metrics) {
   std::unique_ptr<PaymentService> service(
       new PaymentService(options, std::move(ports), log, metrics));
-  if (Result<void> read = service->rules_.refresh(); !read) {
-    return std::unexpected(std::move(read.error()));
-  }
+  PENSTOCK_TRY(service->rules_.refresh());
   return service;
 }
 
@@ -164,9 +162,8 @@ std::vector<PaymentService::Answer> PaymentService::execute(std::span<store::New
 
 Result<void> PaymentService::make_item_type() {
   if (type_is_there_) return {};
-  const auto known = ports_.types.find(store::payment_item_type());
-  if (!known) return std::unexpected(known.error());
-  if (!*known) {
+  const auto known = PENSTOCK_TRY(ports_.types.find(store::payment_item_type()));
+  if (!known) {
     core::ItemTypeSettings settings;
     settings.enabled = false;
     const auto made = ports_.types.put(store::payment_item_type(), 0, settings, std::nullopt);
@@ -179,13 +176,11 @@ Result<void> PaymentService::make_item_type() {
 }
 
 Result<PaymentView> PaymentService::view(const PaymentId& id) {
-  Result<std::optional<store::PaymentRecord>> payment = ports_.payments.find(id);
-  if (!payment) return std::unexpected(std::move(payment.error()));
-  if (!*payment) return std::unexpected(no_such_payment(id));
-  Result<std::optional<store::ItemView>> item =
-      ports_.queue.find(store::payment_item_type(), ItemId::trusted(id.str()));
-  if (!item) return std::unexpected(std::move(item.error()));
-  return view_payment(std::move(**payment), std::move(*item));
+  std::optional<store::PaymentRecord> payment = PENSTOCK_TRY(ports_.payments.find(id));
+  if (!payment) return std::unexpected(no_such_payment(id));
+  std::optional<store::ItemView> item =
+      PENSTOCK_TRY(ports_.queue.find(store::payment_item_type(), ItemId::trusted(id.str())));
+  return view_payment(std::move(*payment), std::move(item));
 }
 
 void PaymentService::find(PaymentId id, Done<PaymentView> done) {
@@ -193,20 +188,18 @@ void PaymentService::find(PaymentId id, Done<PaymentView> done) {
 }
 
 Result<PaymentView> PaymentService::release_now(const PaymentId& id, const std::string& who) {
-  const Result<std::optional<store::PaymentRecord>> found = ports_.payments.find(id);
-  if (!found) return std::unexpected(found.error());
-  if (!*found) return std::unexpected(no_such_payment(id));
-  const store::PaymentRecord& record = **found;
-  Result<core::PaymentCall> call = ports_.format.read_body(id, record.body);
-  if (!call) return std::unexpected(std::move(call.error()));
+  const std::optional<store::PaymentRecord> found = PENSTOCK_TRY(ports_.payments.find(id));
+  if (!found) return std::unexpected(no_such_payment(id));
+  const store::PaymentRecord& record = *found;
+  core::PaymentCall call = PENSTOCK_TRY(ports_.format.read_body(id, record.body));
   const Result<void> released = ports_.payments.release(
       {.id = id,
        .status = core::PaymentStatus::scheduled,
-       .scheduled = core::scheduled_time(call->execution, ports_.clock.now()),
+       .scheduled = core::scheduled_time(call.execution, ports_.clock.now()),
        .reason = "released by " + who,
        .body = {},
-       .context = ports_.format.context(*call, record.created),
-       .digest = call->digest},
+       .context = ports_.format.context(call, record.created),
+       .digest = call.digest},
       std::nullopt);
   if (!released) return std::unexpected(released.error());
   ports_.wake();
@@ -309,11 +302,10 @@ void PaymentService::put_rules(core::PaymentRules rules, std::string request_id,
   readers_.read(std::move(done),
                 [this, rules = std::move(rules),
                  request_id = std::move(request_id)]() -> Result<core::PaymentRules> {
-                  const Result<PaymentRuleCache::Record> put = rules_.put(rules);
-                  if (!put) return std::unexpected(put.error());
+                  const PaymentRuleCache::Record put = PENSTOCK_TRY(rules_.put(rules));
                   log_.info("payments.rules_changed", {{"request_id", request_id},
                                                        {"rules", rules.size()},
-                                                       {"revision", (*put)->revision}});
+                                                       {"revision", put->revision}});
                   return rules;
                 });
 }

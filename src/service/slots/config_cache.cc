@@ -29,11 +29,10 @@ Result<std::shared_ptr<const core::SlotConfig>> ConfigCache::find(const ConfigNa
     changes_before = changes_;
   }
   misses_.add();
-  Result<std::optional<core::SlotConfig>> loaded = store_.find(name);
-  if (!loaded) return std::unexpected(loaded.error());
+  std::optional<core::SlotConfig> loaded = PENSTOCK_TRY(store_.find(name));
   Entry entry{.loaded = now};
-  if (*loaded) {
-    entry.config = std::make_shared<const core::SlotConfig>(std::move(**loaded));
+  if (loaded) {
+    entry.config = std::make_shared<const core::SlotConfig>(std::move(*loaded));
     log_.debug("slots.config_loaded", {{"config", name.str()},
                                        {"version", entry.config->version},
                                        {"max_per_window", entry.config->max_per_window}});

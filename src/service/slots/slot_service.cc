@@ -175,9 +175,8 @@ void SlotService::find(EventId event, Done<Result<std::optional<core::Slot>>> do
   readers_.read(std::move(done),
                 [this, event = std::move(event)]() -> Result<std::optional<core::Slot>> {
                   const EventId both[] = {event, core::item_event(event.str())};
-                  auto found = slots_.find(both);
-                  if (!found) return std::unexpected(found.error());
-                  return std::move(found->front() ? found->front() : found->back());
+                  auto found = PENSTOCK_TRY(slots_.find(both));
+                  return std::move(found.front() ? found.front() : found.back());
                 });
 }
 
@@ -194,43 +193,40 @@ void SlotService::windows(ConfigName name, Instant from, Instant to, std::size_t
   readers_.read<ReadCost::heavy>(
       std::move(done),
       [this, name = or_default(std::move(name)), from, to, limit]() -> Result<Windows> {
-        auto config = active(name);
-        if (!config) return std::unexpected(config.error());
+        auto config = PENSTOCK_TRY(active(name));
         // One more than asked tells whether there is more.
-        auto used = slots_.windows({.pool = (*config)->pool,
-                                    .window_size = (*config)->window_size,
-                                    .from = from,
-                                    .to = to,
-                                    .limit = limit + 1});
-        if (!used) return std::unexpected(used.error());
-        const bool truncated = used->size() > limit;
-        if (truncated) used->resize(limit);
-        return Windows{**config, std::move(*used), truncated};
+        auto used = PENSTOCK_TRY(slots_.windows({.pool = config->pool,
+                                                 .window_size = config->window_size,
+                                                 .from = from,
+                                                 .to = to,
+                                                 .limit = limit + 1}));
+        const bool truncated = used.size() > limit;
+        if (truncated) used.resize(limit);
+        return Windows{*config, std::move(used), truncated};
       });
 }
 
 void SlotService::preview(BurstAsked burst, Done<Result<core::Burst>> done) {
   readers_.read<ReadCost::heavy>(
       std::move(done), [this, burst = std::move(burst)]() -> Result<core::Burst> {
-        auto config = active(or_default(burst.config));
-        if (!config) return std::unexpected(config.error());
-        const Millis size = (*config)->window_size;
+        auto config = PENSTOCK_TRY(active(or_default(burst.config)));
+        const Millis size = config->window_size;
         core::BurstPlan plan({.requested = burst.requested,
                               .max_delay = options_.max_delay,
-                              .max_per_window = (*config)->max_per_window,
+                              .max_per_window = config->max_per_window,
                               .window_size = size,
                               .count = burst.count});
         Instant from = core::window_start(core::window_of(burst.requested, size), size);
         for (std::size_t page = 0; page < kPreviewPagesMax; ++page) {
-          auto used = slots_.windows({.pool = (*config)->pool,
-                                      .window_size = size,
-                                      .from = from,
-                                      .to = burst.requested + options_.max_delay + Millis{1},
-                                      .limit = kPreviewPage});
-          if (!used) return std::unexpected(used.error());
-          for (const core::WindowUse& window : *used) plan.add(window);
-          if (used->size() < kPreviewPage || plan.is_complete()) return plan.finish();
-          from = used->back().start + size;
+          auto used =
+              PENSTOCK_TRY(slots_.windows({.pool = config->pool,
+                                           .window_size = size,
+                                           .from = from,
+                                           .to = burst.requested + options_.max_delay + Millis{1},
+                                           .limit = kPreviewPage}));
+          for (const core::WindowUse& window : used) plan.add(window);
+          if (used.size() < kPreviewPage || plan.is_complete()) return plan.finish();
+          from = used.back().start + size;
         }
         return invalid_field("count",
                              fmt::format("a preview looks through at most {} windows in use, "
@@ -243,9 +239,8 @@ void SlotService::preview(BurstAsked burst, Done<Result<core::Burst>> done) {
 void SlotService::get_config(ConfigName name, Done<Result<core::SlotConfig>> done) {
   readers_.read(std::move(done),
                 [this, name = or_default(std::move(name))]() -> Result<core::SlotConfig> {
-                  auto config = active(name);
-                  if (!config) return std::unexpected(config.error());
-                  return **config;
+                  auto config = PENSTOCK_TRY(active(name));
+                  return *config;
                 });
 }
 
@@ -254,11 +249,10 @@ void SlotService::put_config(core::SlotConfigDraft draft, std::string request_id
   readers_.read(std::move(done),
                 [this, draft = std::move(draft),
                  request_id = std::move(request_id)]() -> Result<core::SlotConfig> {
-                  auto change = configs_.put(draft, std::nullopt);
-                  if (!change) return std::unexpected(change.error());
-                  cache_.remember(change->current);
-                  const core::SlotConfig& now = change->current;
-                  const auto& before = change->previous;
+                  auto change = PENSTOCK_TRY(configs_.put(draft, std::nullopt));
+                  cache_.remember(change.current);
+                  const core::SlotConfig& now = change.current;
+                  const auto& before = change.previous;
                   log_.info("slots.config_changed",
                             {{"request_id", request_id},
                              {"config", now.name.str()},
@@ -267,7 +261,7 @@ void SlotService::put_config(core::SlotConfigDraft draft, std::string request_id
                              {"max_per_window_new", now.max_per_window},
                              {"window_ms_old", before ? before->window_size.count() : 0},
                              {"window_ms_new", now.window_size.count()}});
-                  return std::move(change->current);
+                  return std::move(change.current);
                 });
 }
 

@@ -20,12 +20,11 @@ Result<bool> PolicyCache::refresh(Loss* loss) {
   // Once more after something was written back.
   for (bool again = false;; again = true) {
     // Asked before the policies are read: a change in between is then found by the next refresh.
-    const Result<Mark> mark = ask_mark();
-    if (!mark) return std::unexpected(mark.error());
+    const Mark mark = PENSTOCK_TRY(ask_mark());
     std::uint64_t changes_before = 0;
     {
       const std::lock_guard lock(mutex_);
-      if (mark_ == *mark) {
+      if (mark_ == mark) {
         settle();
         return false;
       }
@@ -40,24 +39,22 @@ Result<bool> PolicyCache::refresh(Loss* loss) {
       missing = missing_in(*policies);
       if (missing.empty()) {
         policies_ = std::move(*policies);
-        mark_ = *mark;
+        mark_ = mark;
         set_.publish(compile());
         return true;
       }
     }
     if (loss != nullptr) loss->missing = missing.size();
     if (again) return fail(ErrorKind::unavailable, "the store loses policies again and again");
-    const Result<std::size_t> restored = recovery_->restore(missing);
-    if (!restored) return std::unexpected(restored.error());
-    if (loss != nullptr) loss->restored = *restored;
+    const std::size_t restored = PENSTOCK_TRY(recovery_->restore(missing));
+    if (loss != nullptr) loss->restored = restored;
   }
 }
 
 Result<PolicyCache::Mark> PolicyCache::ask_mark() {
   if (recovery_ != nullptr) return recovery_->mark();
-  const Result<std::uint64_t> revision = store_.revision();
-  if (!revision) return std::unexpected(revision.error());
-  return Mark{.epoch = {}, .revision = *revision};
+  const std::uint64_t revision = PENSTOCK_TRY(store_.revision());
+  return Mark{.epoch = {}, .revision = revision};
 }
 
 std::vector<core::Policy> PolicyCache::missing_in(const Policies& stored) const {
@@ -73,9 +70,8 @@ std::vector<core::Policy> PolicyCache::missing_in(const Policies& stored) const 
 Result<PolicyCache::Policies> PolicyCache::load() {
   Policies policies;
   if (recovery_ != nullptr) {
-    Result<std::vector<core::Policy>> newest = recovery_->newest();
-    if (!newest) return std::unexpected(std::move(newest.error()));
-    for (core::Policy& policy : *newest) {
+    std::vector<core::Policy> newest = PENSTOCK_TRY(recovery_->newest());
+    for (core::Policy& policy : newest) {
       std::string key = policy.draft.key;
       policies.insert_or_assign(std::move(key), std::move(policy));
     }
@@ -83,12 +79,11 @@ Result<PolicyCache::Policies> PolicyCache::load() {
   }
   std::string after;
   for (;;) {
-    Result<std::vector<core::Policy>> page = store_.list(after, kPage);
-    if (!page) return std::unexpected(std::move(page.error()));
-    if (page->empty()) return policies;
-    after = page->back().draft.key;
-    const bool last = page->size() < kPage;
-    for (core::Policy& policy : *page) {
+    std::vector<core::Policy> page = PENSTOCK_TRY(store_.list(after, kPage));
+    if (page.empty()) return policies;
+    after = page.back().draft.key;
+    const bool last = page.size() < kPage;
+    for (core::Policy& policy : page) {
       std::string key = policy.draft.key;
       policies.insert_or_assign(std::move(key), std::move(policy));
     }

@@ -79,13 +79,13 @@ void ThrottleService::update_policy(core::PolicyDraft draft, std::string request
   run_on_policies(std::move(done),
                   [this, draft = std::move(draft),
                    request_id = std::move(request_id)]() -> Result<core::Policy> {
-                    const Result<std::optional<core::Policy>> before = policies_.find(draft.key);
-                    if (!before) return std::unexpected(before.error());
-                    if (!*before) return no_policy(draft.key);
+                    const std::optional<core::Policy> before =
+                        PENSTOCK_TRY(policies_.find(draft.key));
+                    if (!before) return no_policy(draft.key);
                     Result<core::Policy> made = policies_.update(draft, std::nullopt);
                     if (!made) return made;
                     cache_.put(*made);
-                    log_change("throttle.policy_updated", &**before, &*made, request_id);
+                    log_change("throttle.policy_updated", &*before, &*made, request_id);
                     return made;
                   });
 }
@@ -95,24 +95,20 @@ void ThrottleService::remove_policy(std::string key, std::string request_id,
   run_on_policies(
       std::move(done),
       [this, key = std::move(key), request_id = std::move(request_id)]() -> Result<core::Policy> {
-        Result<std::optional<core::Policy>> before = policies_.find(key);
-        if (!before) return std::unexpected(before.error());
-        if (!*before) return no_policy(key);
-        if (Result<void> removed = policies_.remove(key, std::nullopt); !removed) {
-          return std::unexpected(removed.error());
-        }
+        std::optional<core::Policy> before = PENSTOCK_TRY(policies_.find(key));
+        if (!before) return no_policy(key);
+        PENSTOCK_TRY(policies_.remove(key, std::nullopt));
         cache_.erase(key);
-        log_change("throttle.policy_removed", &**before, nullptr, request_id);
-        return std::move(**before);
+        log_change("throttle.policy_removed", &*before, nullptr, request_id);
+        return std::move(*before);
       });
 }
 
 void ThrottleService::find_policy(std::string key, Done<core::Policy> done) {
   run_on_policies(std::move(done), [this, key = std::move(key)]() -> Result<core::Policy> {
-    Result<std::optional<core::Policy>> found = policies_.find(key);
-    if (!found) return std::unexpected(found.error());
-    if (!*found) return no_policy(key);
-    return std::move(**found);
+    std::optional<core::Policy> found = PENSTOCK_TRY(policies_.find(key));
+    if (!found) return no_policy(key);
+    return std::move(*found);
   });
 }
 
@@ -162,9 +158,8 @@ core::KeyMetrics ThrottleService::metrics_of(std::string key,
 
 void ThrottleService::key_metrics(std::string key, Done<core::KeyMetrics> done) {
   run(std::move(done), [this, key = std::move(key)]() mutable -> Result<core::KeyMetrics> {
-    const Result<std::optional<store::KeyUse>> use = limits_.find(key, std::nullopt);
-    if (!use) return std::unexpected(use.error());
-    return metrics_of(std::move(key), *use);
+    const std::optional<store::KeyUse> use = PENSTOCK_TRY(limits_.find(key, std::nullopt));
+    return metrics_of(std::move(key), use);
   });
 }
 
@@ -172,11 +167,10 @@ void ThrottleService::list_metrics(std::string after, std::size_t limit,
                                    Done<std::vector<core::KeyMetrics>> done) {
   run(std::move(done),
       [this, after = std::move(after), limit]() -> Result<std::vector<core::KeyMetrics>> {
-        Result<std::vector<store::KeyUse>> uses = limits_.list(after, limit, std::nullopt);
-        if (!uses) return std::unexpected(std::move(uses.error()));
+        std::vector<store::KeyUse> uses = PENSTOCK_TRY(limits_.list(after, limit, std::nullopt));
         std::vector<core::KeyMetrics> page;
-        page.reserve(uses->size());
-        for (const store::KeyUse& use : *uses) page.push_back(metrics_of(use.key, use));
+        page.reserve(uses.size());
+        for (const store::KeyUse& use : uses) page.push_back(metrics_of(use.key, use));
         return page;
       });
 }

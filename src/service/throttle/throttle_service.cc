@@ -213,9 +213,7 @@ Result<core::KeyDecision> ThrottleService::settle_entry(const ThrottleEntry& ent
     decision.count = 1;
     decision.keys[0] = entry.key;
     decision.policies[0] = &policy;
-    if (Result<void> fallen = fall_back(entry.cost, answer.error(), decision); !fallen) {
-      return std::unexpected(std::move(fallen.error()));
-    }
+    PENSTOCK_TRY(fall_back(entry.cost, answer.error(), decision));
     return core::KeyDecision{.allowed = decision.allowed,
                              .key = entry.key,
                              .policy = &policy,

@@ -157,12 +157,11 @@ void ThrottleService::decide_locally(std::int64_t cost, core::ThrottleDecision& 
 Result<void> ThrottleService::hand_back() {
   const runtime::Deadline deadline(kHandBackMax);
   for (;;) {
-    const Result<std::vector<store::KeyUse>> uses =
-        shared_->local.list({}, kHandBackKeys, std::nullopt);
-    if (!uses) return std::unexpected(uses.error());
-    if (uses->empty()) return {};
-    if (Result<void> charged = charge_engine(*uses, deadline.passed()); !charged) return charged;
-    for (const store::KeyUse& use : *uses) (void)shared_->local.reset(use.key);
+    const std::vector<store::KeyUse> uses =
+        PENSTOCK_TRY(shared_->local.list({}, kHandBackKeys, std::nullopt));
+    if (uses.empty()) return {};
+    PENSTOCK_TRY(charge_engine(uses, deadline.passed()));
+    for (const store::KeyUse& use : uses) (void)shared_->local.reset(use.key);
   }
 }
 

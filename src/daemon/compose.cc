@@ -20,6 +20,7 @@
 #include "front/http/console_files.h"
 #include "front/http/console_routes.h"
 #include "front/http/live_feed.h"
+#include "front/http/payment_routes.h"
 #include "front/http/server.h"
 #include "front/http/slot_routes.h"
 #include "front/http/system_routes.h"
@@ -97,9 +98,8 @@ class ComposedDaemon final : public Daemon {
                         .check = [] { return Result<void>(); },
                         .warning = [this] { return throttle_->policies_warning(); }});
     }
-    auto payments = PaymentsPart::start(stores_->dispatch(), clock_, log_, metrics_);
-    if (!payments) return std::unexpected(payments.error());
-    payments_ = std::move(*payments);
+    payments_ = PENSTOCK_TRY(
+        PaymentsPart::start(config_, stores_->dispatch(), news_, clock_, log_, metrics_));
     if (Result<void> able = GatewayPart::check(stores_->dispatch()); !able) return able;
     deliveries_ = std::make_unique<service::DeliveryLog>(
         service::DeliveryLogOptions{.retention = config_.dispatch.id_retention},
@@ -110,19 +110,14 @@ class ComposedDaemon final : public Daemon {
                         std::unique_ptr<sink::Sink> sink) {
       return messages(type, settings, payments(type, settings, std::move(sink)));
     };
-    auto dispatch = DispatchPart::start(config_, stores_->dispatch(), clock_, log_, metrics_,
-                                        memory_, runtime::random_seed(), std::move(wrap),
-                                        extensions_, deliveries_.get(), routes, checks);
-    if (!dispatch) return std::unexpected(dispatch.error());
-    dispatch_ = std::move(*dispatch);
-    if (Result<void> served = payments_->serve(config_, dispatch_->service(), routes); !served) {
-      return served;
-    }
-    auto gateway =
-        GatewayPart::start(config_, stores_->dispatch(), stores_->quota_cache(), *dispatch_, clock_,
-                           log_, metrics_, memory_, runtime::random_seed(), routes, checks);
-    if (!gateway) return std::unexpected(gateway.error());
-    gateway_ = std::move(*gateway);
+    dispatch_ = PENSTOCK_TRY(DispatchPart::start(
+        config_, stores_->dispatch(), news_, clock_, log_, metrics_, memory_,
+        runtime::random_seed(), std::move(wrap), extensions_, deliveries_.get(), routes, checks));
+    front::add_payment_routes(routes, payments_->service(), config_.dispatch.context_bytes_max,
+                              clock_);
+    gateway_ = PENSTOCK_TRY(GatewayPart::start(config_, stores_->dispatch(), stores_->quota_cache(),
+                                               *dispatch_, news_, clock_, log_, metrics_, memory_,
+                                               runtime::random_seed(), routes, checks));
     if (Result<void> exported = gateway_->start_export(
             config_.gateway.usage_export, config_.gateway.analytics_retention,
             *stores_->dispatch().quota.usage, std::to_string(runtime::random_seed()), clock_, log_,
@@ -247,6 +242,7 @@ class ComposedDaemon final : public Daemon {
   std::unique_ptr<service::SlotService> slots_;
   std::unique_ptr<service::RetentionSchedule> retention_;
   std::unique_ptr<ThrottlePart> throttle_;
+  service::ItemNews news_;
   std::unique_ptr<PaymentsPart> payments_;            // around dispatch: its sinks use it
   std::unique_ptr<service::DeliveryLog> deliveries_;  // its sinks tell it what became of messages
   std::unique_ptr<DispatchPart> dispatch_;

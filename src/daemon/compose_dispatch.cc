@@ -113,10 +113,11 @@ kafka::Connection kafka_connection(const KafkaConfig& config) {
 }
 
 Result<std::unique_ptr<DispatchPart>> DispatchPart::start(
-    const Config& config, const store::Backend& backend, const Clock& clock, Log& log,
-    runtime::Metrics& metrics, runtime::MemoryBudget& memory, std::uint64_t seed, WrapSink wrap,
-    std::span<const sink::SinkExtension> extensions, sink::ReceiptBook* receipts,
-    std::vector<front::Route>& routes, std::vector<front::ReadyCheck>& checks) {
+    const Config& config, const store::Backend& backend, service::ItemNews& news,
+    const Clock& clock, Log& log, runtime::Metrics& metrics, runtime::MemoryBudget& memory,
+    std::uint64_t seed, WrapSink wrap, std::span<const sink::SinkExtension> extensions,
+    sink::ReceiptBook* receipts, std::vector<front::Route>& routes,
+    std::vector<front::ReadyCheck>& checks) {
   if (Result<void> able = require_dispatch(backend); !able) {
     return std::unexpected(std::move(able.error()));
   }
@@ -136,6 +137,7 @@ Result<std::unique_ptr<DispatchPart>> DispatchPart::start(
        .leases = *backend.queue.leases,
        .types = *backend.queue.types,
        .feed = backend.queue.feed,
+       .news = &news,
        .slot_life = backend.slots.life,
        .make_sink = [part = part.get(), wrap = std::move(wrap)](
                         const ItemType& type,

@@ -39,10 +39,11 @@ class DispatchPart {
   // All but `config` must outlive this, and this the routes and the checks. `receipts` is told what
   // becomes of messages.
   static Result<std::unique_ptr<DispatchPart>> start(
-      const Config& config, const store::Backend& backend, const Clock& clock, Log& log,
-      runtime::Metrics& metrics, runtime::MemoryBudget& memory, std::uint64_t seed, WrapSink wrap,
-      std::span<const sink::SinkExtension> extensions, sink::ReceiptBook* receipts,
-      std::vector<front::Route>& routes, std::vector<front::ReadyCheck>& checks);
+      const Config& config, const store::Backend& backend, service::ItemNews& news,
+      const Clock& clock, Log& log, runtime::Metrics& metrics, runtime::MemoryBudget& memory,
+      std::uint64_t seed, WrapSink wrap, std::span<const sink::SinkExtension> extensions,
+      sink::ReceiptBook* receipts, std::vector<front::Route>& routes,
+      std::vector<front::ReadyCheck>& checks);
 
   service::DispatchService& service() noexcept { return *service_; }
   kafka::Producer* kafka() noexcept { return kafka_.get(); }  // null = no brokers are set

@@ -104,9 +104,9 @@ void GatewayPart::add_checks(std::vector<front::ReadyCheck>& checks) {
 
 Result<std::unique_ptr<GatewayPart>> GatewayPart::start(
     const Config& config, const store::Backend& backend, store::QuotaCache* cache,
-    DispatchPart& dispatch, const Clock& clock, Log& log, runtime::Metrics& metrics,
-    runtime::MemoryBudget& memory, std::uint64_t seed, std::vector<front::Route>& routes,
-    std::vector<front::ReadyCheck>& checks) {
+    DispatchPart& dispatch, service::ItemNews& news, const Clock& clock, Log& log,
+    runtime::Metrics& metrics, runtime::MemoryBudget& memory, std::uint64_t seed,
+    std::vector<front::Route>& routes, std::vector<front::ReadyCheck>& checks) {
   auto part = std::make_unique<GatewayPart>();
   const bool kafka = config.gateway.bus == BusChoice::kafka;
   if (kafka) {
@@ -127,19 +127,18 @@ Result<std::unique_ptr<GatewayPart>> GatewayPart::start(
   }
   part->service_.emplace(
       gateway_options(config, seed),
-      service::GatewayPorts{
-          .quotas = *quotas,
-          .queue = *backend.queue.store,
-          .types = *backend.queue.types,
-          .clock = clock,
-          .wake = [&service = dispatch.service()] { service.wake(store::message_item_type()); },
-          .context = wire::encode_message_context,
-          .deliveries = backend.quota.deliveries,
-          .usage_export = backend.quota.usage,
-          .attempts = backend.quota.attempts,
-          .bus = part->bus_.get(),
-          .keys = backend.quota.keys,
-          .retention_clock = backend.retention_clock},
+      service::GatewayPorts{.quotas = *quotas,
+                            .queue = *backend.queue.store,
+                            .types = *backend.queue.types,
+                            .clock = clock,
+                            .wake = [&news] { news.tell(store::message_item_type()); },
+                            .context = wire::encode_message_context,
+                            .deliveries = backend.quota.deliveries,
+                            .usage_export = backend.quota.usage,
+                            .attempts = backend.quota.attempts,
+                            .bus = part->bus_.get(),
+                            .keys = backend.quota.keys,
+                            .retention_clock = backend.retention_clock},
       log, metrics);
   front::add_gateway_routes(routes, *part->service_, sentences_of(config), clock);
   if (!kafka) return part;

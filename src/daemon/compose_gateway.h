@@ -21,6 +21,7 @@
 #include "runtime/steady_wall_clock.h"
 #include "service/gateway/gateway_service.h"
 #include "service/gateway/usage_push.h"
+#include "service/item_news.h"
 #include "sink/message_bus.h"
 #include "store/backend.h"
 #include "store/quota/cached/cached_quotas.h"
@@ -39,9 +40,9 @@ class GatewayPart {
   // All but `config` must outlive this, and this the routes and the checks. `cache`: null = none.
   static Result<std::unique_ptr<GatewayPart>> start(
       const Config& config, const store::Backend& backend, store::QuotaCache* cache,
-      DispatchPart& dispatch, const Clock& clock, Log& log, runtime::Metrics& metrics,
-      runtime::MemoryBudget& memory, std::uint64_t seed, std::vector<front::Route>& routes,
-      std::vector<front::ReadyCheck>& checks);
+      DispatchPart& dispatch, service::ItemNews& news, const Clock& clock, Log& log,
+      runtime::Metrics& metrics, runtime::MemoryBudget& memory, std::uint64_t seed,
+      std::vector<front::Route>& routes, std::vector<front::ReadyCheck>& checks);
 
   // Hands usage on, when that is configured.
   Result<void> start_export(const UsageExportConfig& config, Millis retention,

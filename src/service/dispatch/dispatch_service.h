@@ -91,8 +91,6 @@ class DispatchService {
             Done<std::vector<store::DeadItem>> done);
   // Whether the generic calls may take in items of this type; the error names the route that may.
   Result<void> may_take(const ItemType& type) const;
-  // Items of this type came in by another way, and may be due soon.
-  void wake(const ItemType& type) { dispatchers_->wake(type); }
 
   void find_type(const ItemType& type, Done<store::ItemTypeRecord> done);
   // Those behind `after` (empty = all), in the order of their names.

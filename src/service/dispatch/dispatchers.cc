@@ -47,10 +47,15 @@ Dispatchers::Dispatchers(DispatchersOptions options, const DispatchPorts& ports,
   if (ports_.feed != nullptr) {
     ports_.feed->subscribe([this](const std::optional<ItemType>& type) { wake(type); });
   }
+  if (ports_.news != nullptr) {
+    ports_.news->subscribe([this](const ItemType& type) { wake(type); });
+  }
 }
 
 void Dispatchers::stop() {
   if (ports_.feed != nullptr) ports_.feed->subscribe(nullptr);
+  // Before dispatchers are waited for: what they have under way may tell news.
+  if (ports_.news != nullptr) ports_.news->subscribe(nullptr);
   refresh_ticker_.stop();
   depth_ticker_.stop();
   retention_ticker_.stop();

@@ -23,6 +23,7 @@
 #include "runtime/ticker.h"
 #include "service/dispatch/dispatcher.h"
 #include "service/dispatch/item_types.h"
+#include "service/item_news.h"
 #include "store/queue/ports.h"
 #include "store/retention_clock.h"
 #include "store/slots/ports.h"
@@ -44,6 +45,7 @@ struct DispatchPorts {
   store::LeaseStore& leases;
   store::ItemTypeStore& types;
   store::ItemFeed* feed = nullptr;
+  ItemNews* news = nullptr;              // null = nobody else takes items in
   store::SlotLife* slot_life = nullptr;  // null = items have no slots that could be given back
   DispatcherParts::MakeSink make_sink;
   // Whether a sink of these settings could be made, asked before they count; null = always.

@@ -1,4 +1,4 @@
-// core/limits/state_codec: any bytes give a state or `corrupt`; a state that was read is written
+// core/limits/state: any bytes give a state or `corrupt`; a state that was read is written
 // and read again to the same bytes, and the algorithms cope with it: nothing overflows, nothing is
 // minted.
 //
@@ -13,8 +13,8 @@
 #include "base/check.h"
 #include "base/rng.h"
 #include "core/limits/decide.h"
-#include "core/limits/rate.h"
-#include "core/limits/state_codec.h"
+#include "core/limits/limit.h"
+#include "core/limits/state.h"
 
 namespace {
 

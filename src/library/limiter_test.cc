@@ -12,7 +12,7 @@
 
 #include "base/rng.h"
 #include "core/limits/decide.h"
-#include "core/limits/rate.h"
+#include "core/limits/limit.h"
 #include "library/policies.h"
 #include "library/test_limiter.h"
 #include "store/limits/memory/memory_limits.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/limits/rate.h"
+#include "core/limits/limit.h"
 #include "core/policy/policy_rules.h"
 
 namespace penstock::library {

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <string>
 
-#include "core/limits/rate.h"
+#include "core/limits/limit.h"
 #include "core/policy/policy_rules.h"
 #include "core/policy/throttle_key.h"
 #include "wire/json_fields.h"

@@ -14,9 +14,9 @@
 
 #include "base/time.h"
 #include "core/limits/bucket.h"
-#include "core/limits/charge_log.h"
 #include "core/limits/limit.h"
 #include "core/limits/state.h"
+#include "core/limits/windows.h"
 
 namespace penstock::core {
 

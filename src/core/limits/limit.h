@@ -1,6 +1,7 @@
-// What a limit is, and what a decision about it says. Plain data; validated by make_limit.
+// What a limit is, what may be one, and what a decision about it says. Pure; safe on any thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -53,5 +54,31 @@ struct LimitStatus {
                                // admitted if nobody else came, or kNever
   Micros reset_after{0};       // until nothing is used
 };
+
+// --- from what people write to a Limit: exact rates and the allowed ranges
+
+inline constexpr int kRateDecimalsMax = 9;                        // one token in 30 years
+inline constexpr std::int64_t kRatePerSecondMax = 1'000'000'000;  // a thousand per microsecond
+inline constexpr Seconds kRatePeriodMax{1'000'000'000};           // keeps Rate::micros within 10^15
+inline constexpr Seconds kLimitWindowMin{1};
+inline constexpr Seconds kLimitWindowMax = std::chrono::days{366};  // a year is the longest quota
+
+// Tokens per second from the text of a JSON number: "10", "0.1", "2.5", "1e3". Names `refillRate`.
+Result<Rate> parse_rate(std::string_view text);
+
+// `count` tokens every `period`, as redis-cell says it. Names `count` or `period`.
+Result<Rate> rate_per(std::int64_t count, Seconds period);
+
+// In lowest terms, positive, and within the maxima above: what the arithmetic of limits relies on.
+bool valid(const Rate& rate) noexcept;
+
+// Refuses what is out of range, naming `capacity`, `refillRate` or `windowSeconds`. A window limit
+// does not look at the rate, so there anything passes.
+Result<Limit> make_limit(LimitType type, std::int64_t capacity, Rate refill, Seconds window);
+
+// One node's part of a limit that several nodes keep without asking each other: a part of 1 /
+// `nodes` (at least 1) in capacity and rate, so that all parts together are never more than the
+// limit, but for one exception: a part has room for at least one token.
+Limit share_of(const Limit& limit, std::size_t nodes) noexcept;
 
 }  // namespace penstock::core

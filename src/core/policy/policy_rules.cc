@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "core/limits/rate.h"
+#include "core/limits/limit.h"
 #include "core/policy/throttle_key.h"
 
 namespace penstock::core {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/limits/rate.h"
+#include "core/limits/limit.h"
 
 namespace penstock::core {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/limits/rate.h"
+#include "core/limits/limit.h"
 #include "core/policy/policy_rules.h"
 #include "core/slots/slot_config.h"
 #include "daemon/config/peer_keys.h"

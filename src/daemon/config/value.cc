@@ -11,7 +11,7 @@
 #include "base/ids.h"
 #include "base/iso8601.h"
 #include "base/nearest.h"
-#include "core/limits/rate.h"
+#include "core/limits/limit.h"
 #include "daemon/config/intake_values.h"
 #include "daemon/config/throttle_values.h"
 #include "front/http/request_guard.h"

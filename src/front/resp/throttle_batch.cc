@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
-#include "core/limits/rate.h"
+#include "core/limits/limit.h"
 #include "wire/resp_writer.h"
 
 namespace penstock::front {

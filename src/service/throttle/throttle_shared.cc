@@ -5,7 +5,7 @@
 #include <future>
 #include <utility>
 
-#include "core/limits/share.h"
+#include "core/limits/limit.h"
 #include "runtime/deadline.h"
 #include "runtime/stopwatch.h"
 #include "service/throttle/throttle_service.h"

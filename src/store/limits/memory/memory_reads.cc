@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/limits/decide.h"
-#include "core/limits/state_codec.h"
+#include "core/limits/state.h"
 #include "store/limits/memory/memory_limits.h"
 
 namespace penstock::store::memory {

@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "core/limits/rate.h"
-#include "core/limits/state_codec.h"
+#include "core/limits/limit.h"
+#include "core/limits/state.h"
 #include "store/limits/redis/value.h"
 
 namespace penstock::store::redis {

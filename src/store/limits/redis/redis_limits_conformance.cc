@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "core/limits/rate.h"
+#include "core/limits/limit.h"
 #include "runtime/system_clock.h"
 #include "store/limits/conformance/limit_harness.h"
 #include "store/redis/testing/ask.h"

@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
-#include "core/limits/charge_log.h"
-#include "core/limits/rate.h"
+#include "core/limits/limit.h"
+#include "core/limits/windows.h"
 
 namespace penstock::store::redis {
 namespace {

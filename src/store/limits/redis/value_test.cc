@@ -7,7 +7,7 @@
 
 #include "base/rng.h"
 #include "core/limits/decide.h"
-#include "core/limits/rate.h"
+#include "core/limits/limit.h"
 #include "core/policy/policy_rules.h"
 #include "store/limits/redis/policy_value.h"
 

@@ -10,7 +10,7 @@
 //   slot_window  u8 length, pool, u64 size ms, u64 start ms      -> kFormat u32 used
 //   slot_config  name, NUL, u64 ~version (newest version first)  -> kFormat config
 //   throttle_policy: policy_encoding.h
-//   throttle_usage   throttle key                                -> as core/limits/state_codec.h
+//   throttle_usage   throttle key                                -> as core/limits/state.h
 //   queue_*: queue_encoding.h; item_type: item_type_encoding.h; payment*: payment_encoding.h
 //   gateway_*: quota_encoding.h
 #pragma once

@@ -1,4 +1,4 @@
-#include "core/limits/state_codec.h"
+#include "core/limits/state.h"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "front/http/dispatch_routes.h"
-#include "service/payments/payment_notifier.h"
+#include "service/payments/payment_execution.h"
 
 namespace penstock::daemon {
 namespace {

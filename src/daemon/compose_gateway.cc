@@ -4,7 +4,7 @@
 
 #include "daemon/opensearch.h"
 #include "front/http/gateway_routes.h"
-#include "front/intake/message_intake.h"
+#include "front/intake/intake.h"
 #include "service/gateway/sms_log_sink.h"
 #include "sink/kafka/kafka_bus.h"
 #include "wire/gateway.h"

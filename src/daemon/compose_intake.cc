@@ -5,8 +5,7 @@
 #include <utility>
 
 #include "daemon/compose_dispatch.h"
-#include "front/intake/dispatch_intake.h"
-#include "front/intake/payment_intake.h"
+#include "front/intake/intake.h"
 
 namespace penstock::daemon {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "service/payments/payment_sink.h"
+#include "service/payments/payment_execution.h"
 #include "wire/payments.h"
 
 namespace penstock::daemon {

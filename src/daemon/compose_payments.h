@@ -13,7 +13,6 @@
 #include "runtime/metrics.h"
 #include "service/item_news.h"
 #include "service/payments/payment_execution.h"
-#include "service/payments/payment_notifier.h"
 #include "service/payments/payment_service.h"
 #include "store/backend.h"
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "service/payments/payment_view.h"
+#include "service/payments/payment_service.h"
 #include "store/payments/ports.h"
 #include "wire/json.h"
 

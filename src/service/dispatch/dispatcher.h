@@ -24,12 +24,27 @@
 #include "runtime/memory_budget.h"
 #include "runtime/metrics.h"
 #include "runtime/task_queue.h"
-#include "service/dispatch/dispatch_metrics.h"
 #include "service/dispatch/item_types.h"
 #include "sink/sink.h"
 #include "store/queue/ports.h"
 
 namespace penstock::service {
+
+// What one item type counts. Names are the predecessor's where it has one.
+struct DispatchMetrics {
+  DispatchMetrics(runtime::Metrics& metrics, const ItemType& type);
+
+  runtime::Counter& claimed;
+  runtime::Counter& started;
+  runtime::Counter& failures;
+  runtime::Counter& slow_downs;
+  runtime::Counter& late_turns;
+  runtime::Histogram& cycle;
+  runtime::Histogram& lateness;
+  runtime::Gauge& pace_used;
+  runtime::Gauge& paused;
+  runtime::Gauge& lease_held;
+};
 
 // What dispatchers share. All must outlive them.
 struct DispatcherParts {

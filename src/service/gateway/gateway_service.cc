@@ -5,7 +5,7 @@
 #include "base/check.h"
 #include "base/rng.h"
 #include "service/gateway/bus_path.h"
-#include "service/gateway/outbox_path.h"
+#include "service/gateway/send_path.h"
 
 namespace penstock::service {
 namespace {
@@ -180,20 +180,20 @@ void GatewayService::find_message(ItemId id, Done<MessageView> done) {
 
 void GatewayService::move_item(ItemMove move, std::string_view event, ItemId id,
                                std::string request_id, Done<MessageView> done) {
-  readers_.read(
-      std::move(done),
-      [this, move, event, id = std::move(id),
-       request_id = std::move(request_id)]() -> Result<MessageView> {
-        const Result<MessageView> known = view(id);
-        if (!known) return known;
-        if (known->on_bus) {
-          return fail(ErrorKind::conflict, "the message is PUBLISHED and not in the queue yet");
-        }
-        PENSTOCK_TRY((ports_.queue.*move)(store::message_item_type(), id, std::nullopt));
-        log_.info(event, {{"request_id", request_id}, {"message_id", id.str()}});
-        ports_.wake();
-        return view(id);
-      });
+  readers_.read(std::move(done),
+                [this, move, event, id = std::move(id),
+                 request_id = std::move(request_id)]() -> Result<MessageView> {
+                  const Result<MessageView> known = view(id);
+                  if (!known) return known;
+                  if (known->on_bus) {
+                    return fail(ErrorKind::conflict,
+                                "the message is PUBLISHED and not in the queue yet");
+                  }
+                  PENSTOCK_TRY((ports_.queue.*move)(store::message_item_type(), id, std::nullopt));
+                  log_.info(event, {{"request_id", request_id}, {"message_id", id.str()}});
+                  ports_.wake();
+                  return view(id);
+                });
 }
 
 void GatewayService::cancel_message(ItemId id, std::string request_id, Done<MessageView> done) {

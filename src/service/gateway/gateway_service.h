@@ -19,7 +19,6 @@
 #include "core/gateway/message.h"
 #include "runtime/metrics.h"
 #include "runtime/ticker.h"
-#include "service/gateway/attempt_log.h"
 #include "service/gateway/send_path.h"
 #include "service/gateway/send_tally.h"
 #include "service/reads.h"

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,6 +14,9 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "core/gateway/message.h"
+#include "runtime/batcher.h"
+#include "runtime/metrics.h"
+#include "service/gateway/send_tally.h"
 #include "service/reads.h"
 #include "store/quota/ports.h"
 
@@ -51,6 +56,34 @@ class SendPath {
   virtual void stop() = 0;
 
   virtual std::size_t waiting() const = 0;
+};
+
+// Messages by the outbox: quota, key, count and item are one step of the store. Requests that come
+// while a step is under way make the next one. All must outlive the path.
+struct OutboxPorts {
+  store::QuotaStore& quotas;
+  const Clock& clock;
+  std::function<void()> wake;  // there is something to send
+  std::string (*context)(const core::SendCall&, const ItemId&, Instant accepted) = nullptr;
+};
+
+class OutboxPath final : public SendPath {
+ public:
+  // All must outlive the path.
+  OutboxPath(const SendPathOptions& options, OutboxPorts ports, SendTally& tally,
+             runtime::Histogram& batch_size);
+
+  void send(std::vector<NewMessage> messages, Done done) override;
+  void stop() override { batcher_.stop(); }
+  std::size_t waiting() const override { return batcher_.waiting(); }
+
+ private:
+  Answers execute(std::span<store::Send> sends);
+
+  const OutboxPorts ports_;
+  SendTally& tally_;
+  runtime::Histogram& batch_size_;
+  runtime::Batcher<store::Send, Result<store::Sent>> batcher_;  // last: its threads use the above
 };
 
 }  // namespace penstock::service

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,14 +24,57 @@
 #include "runtime/batcher.h"
 #include "runtime/metrics.h"
 #include "runtime/ticker.h"
-#include "service/payments/payment_rules.h"
-#include "service/payments/payment_view.h"
 #include "service/reads.h"
 #include "store/payments/ports.h"
 #include "store/queue/ports.h"
 #include "store/retention_clock.h"
 
 namespace penstock::service {
+
+// A payment as people see it: what is kept of it and what the queue says of its item, told as one
+// story.
+struct PaymentView {
+  store::PaymentRecord payment;
+  std::optional<store::ItemView> item;
+  core::PaymentStatus status = core::PaymentStatus::scheduled;  // as shown
+  std::vector<store::PaymentNote> history;                      // oldest first
+};
+
+// The history gets an entry for each time the queue gave the payment up (FAILED) or was told to try
+// again (SCHEDULED), as long as it waited for its hand-over.
+PaymentView view_payment(store::PaymentRecord payment, std::optional<store::ItemView> item);
+
+// The rules of payments as this node last saw them. Own changes count at once, those of other nodes
+// with the next refresh(). Thread-safe; only calls that say so block.
+class PaymentRuleCache {
+ public:
+  // A change reaches every node within a second: this leaves the rest for a slow store.
+  static constexpr Millis kRefreshInterval{400};
+
+  using Record = std::shared_ptr<const store::PaymentRuleRecord>;
+
+  // `store` must outlive this.
+  explicit PaymentRuleCache(store::PaymentRuleStore& store)
+      : store_(store), record_(std::make_shared<store::PaymentRuleRecord>()) {}
+
+  // Asks the store whether anything changed, and loads it then. Blocks. On an error all stays as it
+  // was.
+  Result<void> refresh();
+  // Blocks.
+  Result<Record> put(const core::PaymentRules& rules);
+
+  Record current() const {
+    const std::lock_guard lock(mutex_);
+    return record_;
+  }
+
+ private:
+  Record keep(store::PaymentRuleRecord record);
+
+  store::PaymentRuleStore& store_;
+  mutable std::mutex mutex_;
+  Record record_;  // guarded by mutex_; never null
+};
 
 struct PaymentOptions {
   std::size_t queue_max = 65'536;  // payments waiting to be written

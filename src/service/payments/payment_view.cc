@@ -1,4 +1,4 @@
-#include "service/payments/payment_view.h"
+#include "service/payments/payment_service.h"
 
 #include <algorithm>
 #include <utility>

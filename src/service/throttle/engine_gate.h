@@ -21,7 +21,7 @@
 #include "runtime/batcher.h"
 #include "runtime/expiry_queue.h"
 #include "runtime/metrics.h"
-#include "service/engine/engine_watch.h"
+#include "service/throttle/engine_watch.h"
 #include "store/limits/ports.h"
 
 namespace penstock::service {

@@ -1,6 +1,6 @@
 // What is behind the sink of payments: statuses, notices, and what a crash or a failing store
 // leaves.
-#include "service/payments/payment_sink.h"
+#include "service/payments/payment_execution.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "service/engine/engine_watch.h"
+#include "service/throttle/engine_watch.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "service/throttle/denied_keys.h"
+#include "service/throttle/throttle_metrics.h"
 
 #include <gtest/gtest.h>
 

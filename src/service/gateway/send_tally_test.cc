@@ -1,4 +1,4 @@
-#include "service/gateway/attempt_log.h"
+#include "service/gateway/send_tally.h"
 
 #include <gtest/gtest.h>
 

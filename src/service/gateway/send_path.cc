@@ -1,4 +1,4 @@
-#include "service/gateway/outbox_path.h"
+#include "service/gateway/send_path.h"
 
 #include <utility>
 

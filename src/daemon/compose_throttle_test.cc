@@ -8,7 +8,7 @@
 
 #include "daemon/config/load.h"
 #include "front/http/router.h"
-#include "service/throttle/test_throttle_stores.h"
+#include "service/testing/throttle_stores.h"
 
 namespace penstock::daemon {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/dispatch/test_board.h"
+#include "core/dispatch/testing/board.h"
 
 namespace penstock::core {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/dispatch/board.h"
-#include "core/dispatch/test_board.h"
+#include "core/dispatch/testing/board.h"
 
 namespace penstock::core {
 namespace {

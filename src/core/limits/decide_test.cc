@@ -10,7 +10,7 @@
 
 #include "base/rng.h"
 #include "base/test_instants.h"
-#include "core/limits/test_types.h"
+#include "core/limits/testing/reference.h"
 
 namespace penstock::core {
 namespace {

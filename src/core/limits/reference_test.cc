@@ -9,8 +9,7 @@
 
 #include "base/rng.h"
 #include "core/limits/decide.h"
-#include "core/limits/test_reference.h"
-#include "core/limits/test_types.h"
+#include "core/limits/testing/reference.h"
 
 namespace penstock::core {
 namespace {

@@ -7,7 +7,7 @@
 #include "base/rng.h"
 #include "base/test_instants.h"
 #include "core/limits/decide.h"
-#include "core/limits/test_types.h"
+#include "core/limits/testing/reference.h"
 
 namespace penstock::core {
 namespace {

@@ -13,7 +13,7 @@
 #include "base/iso8601.h"
 #include "front/http/router.h"
 #include "front/http/test_route_call.h"
-#include "service/dispatch/test_dispatch.h"
+#include "service/testing/dispatch.h"
 
 namespace penstock::front {
 namespace {

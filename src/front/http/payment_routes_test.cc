@@ -13,7 +13,7 @@
 
 #include "front/http/router.h"
 #include "front/http/test_route_call.h"
-#include "service/payments/test_payments.h"
+#include "service/testing/payments.h"
 #include "wire/batch.h"
 #include "wire/payments.h"
 

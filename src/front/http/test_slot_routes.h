@@ -15,7 +15,7 @@
 #include "front/http/http.h"
 #include "front/http/slot_routes.h"
 #include "front/http/test_route_call.h"
-#include "service/slots/test_slot_stores.h"
+#include "service/testing/slot_stores.h"
 
 namespace penstock::front {
 

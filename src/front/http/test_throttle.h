@@ -14,7 +14,7 @@
 
 #include "front/http/http.h"
 #include "front/http/test_route_call.h"
-#include "service/throttle/test_throttle_stores.h"
+#include "service/testing/throttle_stores.h"
 #include "service/throttle/throttle_service.h"
 
 namespace penstock::front {

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "front/resp/test_server.h"
+#include "front/resp/testing/server.h"
 
 namespace penstock::front {
 namespace {

@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "front/resp/test_server.h"
+#include "front/resp/testing/server.h"
 
 namespace penstock::front {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "front/resp/test_session.h"
+#include "front/resp/testing/session.h"
 #include "wire/resp_writer.h"
 
 namespace penstock::front {

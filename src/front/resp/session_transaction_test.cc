@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "front/resp/test_session.h"
+#include "front/resp/testing/session.h"
 
 namespace penstock::front {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "front/resp/connection.h"
 #include "front/resp/session.h"
-#include "front/resp/test_limits.h"
+#include "front/resp/testing/limits.h"
 
 namespace penstock::front {
 namespace {

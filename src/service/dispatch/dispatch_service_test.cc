@@ -6,8 +6,8 @@
 #include <set>
 
 #include "runtime/test_eventually.h"
-#include "service/dispatch/test_dispatch.h"
-#include "service/test_retention_clock.h"
+#include "service/testing/dispatch.h"
+#include "service/testing/retention_clock.h"
 
 namespace penstock::service {
 namespace {

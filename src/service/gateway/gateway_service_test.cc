@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/test_instants.h"
-#include "service/test_answer.h"
-#include "service/test_retention_clock.h"
+#include "service/testing/answer.h"
+#include "service/testing/retention_clock.h"
 
 namespace penstock::service {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "runtime/test_eventually.h"
-#include "service/payments/test_payments.h"
-#include "service/test_retention_clock.h"
+#include "service/testing/payments.h"
+#include "service/testing/retention_clock.h"
 
 namespace penstock::service {
 namespace {

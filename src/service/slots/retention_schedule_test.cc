@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/test_instants.h"
-#include "service/test_retention_clock.h"
+#include "service/testing/retention_clock.h"
 
 namespace penstock::service {
 namespace {

@@ -12,8 +12,8 @@
 
 #include "base/test_instants.h"
 #include "service/slots/slot_service.h"
-#include "service/slots/test_slot_stores.h"
-#include "service/test_answer.h"
+#include "service/testing/answer.h"
+#include "service/testing/slot_stores.h"
 
 namespace penstock::service {
 namespace {

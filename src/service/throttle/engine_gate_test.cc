@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "service/throttle/test_engine.h"
+#include "service/testing/engine.h"
 
 namespace penstock::service {
 namespace {

@@ -5,7 +5,7 @@
 #include <future>
 #include <thread>
 
-#include "service/throttle/test_engine.h"
+#include "service/testing/engine.h"
 
 namespace penstock::service {
 namespace {

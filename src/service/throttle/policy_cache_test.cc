@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "core/policy/policy_rules.h"
-#include "service/throttle/test_throttle_stores.h"
+#include "service/testing/throttle_stores.h"
 
 namespace penstock::service {
 namespace {

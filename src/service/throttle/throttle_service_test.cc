@@ -9,8 +9,8 @@
 
 #include <string>
 
-#include "service/test_answer.h"
-#include "service/throttle/test_throttle_stores.h"
+#include "service/testing/answer.h"
+#include "service/testing/throttle_stores.h"
 
 namespace penstock::service {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "service/throttle/test_engine.h"
+#include "service/testing/engine.h"
 #include "service/throttle/throttle_service.h"
 
 namespace penstock::service {

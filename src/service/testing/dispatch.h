@@ -16,7 +16,7 @@
 #include "runtime/steady_wall_clock.h"
 #include "runtime/system_clock.h"
 #include "service/dispatch/dispatch_service.h"
-#include "service/test_answer.h"
+#include "service/testing/answer.h"
 #include "store/queue/conformance/item_type_model.h"
 #include "store/queue/conformance/queue_model.h"
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "front/resp/session.h"
-#include "front/resp/test_limits.h"
+#include "front/resp/testing/limits.h"
 
 namespace penstock::front {
 

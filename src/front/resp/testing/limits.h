@@ -10,7 +10,7 @@
 
 #include "base/time.h"
 #include "core/limits/decide.h"
-#include "service/throttle/test_throttle_stores.h"
+#include "service/testing/throttle_stores.h"
 #include "service/throttle/throttle_service.h"
 #include "store/limits/ports.h"
 

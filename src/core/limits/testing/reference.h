@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -10,6 +11,15 @@
 
 #include "base/time.h"
 #include "core/limits/limit.h"
+
+namespace penstock::core {
+
+// Every kind of limit.
+inline constexpr std::array kAllTypes = {
+    LimitType::token_bucket, LimitType::gcra, LimitType::sliding_window,
+    LimitType::sliding_window_counter, LimitType::fixed_window};
+
+}  // namespace penstock::core
 
 namespace penstock::core::reference {
 

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <string>
 
-#include "service/throttle/test_throttle_stores.h"
+#include "service/testing/throttle_stores.h"
 #include "store/limits/ports.h"
 
 namespace penstock::service {

@@ -18,7 +18,7 @@
 #include <utility>
 
 #include "front/resp/server.h"
-#include "front/resp/test_limits.h"
+#include "front/resp/testing/limits.h"
 #include "front/resp/uring.h"
 
 namespace penstock::front {

@@ -13,7 +13,7 @@
 #include "runtime/metrics.h"
 #include "runtime/system_clock.h"
 #include "service/payments/payment_service.h"
-#include "service/test_answer.h"
+#include "service/testing/answer.h"
 #include "store/payments/conformance/payment_model.h"
 #include "store/queue/conformance/item_type_model.h"
 #include "store/queue/conformance/queue_model.h"

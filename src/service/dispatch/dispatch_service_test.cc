@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <thread>
 
 #include "runtime/test_eventually.h"
 #include "service/testing/dispatch.h"
@@ -70,6 +71,35 @@ TEST_F(DispatchServiceTest, hands_over_what_is_due_and_what_will_be) {
       << text;
   EXPECT_NE(text.find(R"(dispatch_batch_claimed_total{item_type="PAYMENT"} 23)"),
             std::string::npos);
+}
+
+TEST_F(DispatchServiceTest, hears_what_others_took_in) {
+  settings.dispatch_interval = std::chrono::minutes{1};
+  TestDispatch node(stores);
+  ASSERT_TRUE(node.put_type(kType, settings));
+  node.enqueue(calls("first", 1));
+  ASSERT_TRUE(stores.downstream.wait_for(1));
+  const std::vector<store::NewItem> items = {{.type = kType,
+                                              .id = ItemId::trusted("other"),
+                                              .due = cut_to_millis(stores.wall.now()),
+                                              .slot = std::nullopt,
+                                              .context = "{}",
+                                              .digest = {}}};
+  ASSERT_TRUE(stores.queue.enqueue(items, std::nullopt)[0]);
+  node.news.tell(kType);
+  EXPECT_TRUE(stores.downstream.wait_for(2));
+}
+
+// A payment that is accepted while dispatch stops has its notice queued, and that is told.
+TEST_F(DispatchServiceTest, stops_though_a_sink_waits_for_news_to_be_told) {
+  TestDispatch node(stores);
+  stores.downstream.set_end([&node] { std::thread([&] { node.news.tell(kType); }).join(); });
+  ASSERT_TRUE(node.put_type(kType, settings));
+  node.enqueue(calls("now", 1));
+  ASSERT_TRUE(stores.downstream.wait_for(1));
+  node.service->stop();
+  node.news.tell(kType);  // nobody listens any more
+  stores.downstream.set_end(nullptr);
 }
 
 TEST_F(DispatchServiceTest, refuses_a_type_that_does_not_exist_and_takes_the_rest) {

@@ -37,6 +37,15 @@ class TestDownstream {
     changed_.notify_all();
     return answer_ ? answer_(item) : sink::SinkAnswer{};
   }
+  // Called when a sink ends: it may have answers under way until then.
+  void set_end(std::function<void()> end) {
+    const std::lock_guard lock(mutex_);
+    end_ = std::move(end);
+  }
+  void end() const {
+    const std::lock_guard lock(mutex_);
+    if (end_) end_();
+  }
   // Waits until so many have arrived; a test that waits for longer than a minute has failed.
   bool wait_for(std::size_t count) {
     std::unique_lock lock(mutex_);
@@ -53,11 +62,13 @@ class TestDownstream {
   std::condition_variable changed_;
   std::vector<std::string> arrived_;  // guarded by mutex_
   Answer answer_;                     // guarded by mutex_
+  std::function<void()> end_;         // guarded by mutex_
 };
 
 class TestSink final : public sink::Sink {
  public:
   explicit TestSink(TestDownstream& downstream) : downstream_(downstream) {}
+  ~TestSink() override { downstream_.end(); }
   void send(sink::Handover&& item, Done done) override { done(downstream_.take(item)); }
 
  private:
@@ -90,6 +101,7 @@ struct TestDispatch {
          .leases = shared.queue,
          .types = shared.types,
          .feed = nullptr,
+         .news = &news,
          .slot_life = nullptr,
          .make_sink = [&shared](const ItemType&, const core::SinkSettings& settings)
              -> Result<std::unique_ptr<sink::Sink>> {
@@ -133,6 +145,7 @@ struct TestDispatch {
   Log log{clock, STDERR_FILENO, LogLevel::off, LogFormat::text};
   runtime::Metrics metrics;
   runtime::MemoryBudget memory{std::size_t{64} << 20, metrics};
+  ItemNews news;
   std::unique_ptr<DispatchService> service;
 };
 

@@ -95,7 +95,7 @@ class RespSession {
   void config(Arguments arguments, wire::RespWriter& out);
   void info(Arguments arguments, wire::RespWriter& out);
 
-  // session_transaction.cc
+  // session.cc
   void multi(Arguments arguments, wire::RespWriter& out);
   void discard(Arguments arguments, wire::RespWriter& out);
   void exec(Arguments arguments, wire::RespWriter& out);  // its header; handle() sees to the rest

@@ -14,11 +14,12 @@ namespace penstock::store::cached {
 namespace {
 
 // As a daemon has it, but for the deadline of Redis: this machine may be busy.
-NodeSettings as_in_a_daemon(std::string url, Log* log = nullptr) {
+NodeSettings as_in_a_daemon(std::string url, Log* log = nullptr, bool counting = false) {
   return {.redis_url = std::move(url),
           .redis_deadline = Millis{300},
           .cache = {.term = Millis{1'500}, .pause_first = Millis{20}, .pause_longest = Millis{50}},
-          .log = log};
+          .log = log,
+          .counting = counting};
 }
 
 class CacheFaults : public testing::Test {
@@ -28,6 +29,15 @@ class CacheFaults : public testing::Test {
 
   void SetUp() override { ASSERT_TRUE(redis_.problem().empty()) << redis_.problem(); }
 
+  // How much may be counted that nobody was told of, at most: charges without an answer; charges
+  // that a node did not tell, since its term was over; and leases that did not reach the cache
+  // while a later lease of the same user did, which takes what is before it for used.
+  static std::int64_t untold(Node& node, std::int64_t told) {
+    CountingLedger& ledger = *node.counting();
+    CountingCache& cache = *node.counting_cache();
+    return cache.unanswered + (cache.charged + ledger.charged - told) +
+           (ledger.leased - cache.filled);
+  }
   static std::int64_t charge_some(Node& node, UserId user, int times) {
     std::int64_t charged = 0;
     for (int i = 0; i < times; ++i) {
@@ -125,12 +135,13 @@ TEST_P(CacheOutage, mid_load_never_charges_more_than_the_limit) {
   constexpr int kOutages = 3;
   TcpProxy proxy(redis_.port());
   LogReader log;
-  Node first(database_.url(), as_in_a_daemon(redis_url(proxy.port()), &log.log()));
-  Node second(database_.url(), as_in_a_daemon(redis_url(proxy.port())));
+  Node first(database_.url(), as_in_a_daemon(redis_url(proxy.port()), &log.log(), true));
+  Node second(database_.url(), as_in_a_daemon(redis_url(proxy.port()), nullptr, true));
   ASSERT_TRUE(first.wait_for_cache());
   for (int user = 0; user < kUsers; ++user) first.put(UserId{user}, kLimit);
   std::array<std::atomic<std::int64_t>, kUsers> charged{};
   std::atomic<std::int64_t> total{0};
+  std::array<std::atomic<std::int64_t>, 2> told{};  // by each node
   std::atomic<std::int64_t> failed{0};
   std::atomic<double> longest{0};
   std::atomic<bool> finish{false};
@@ -156,6 +167,7 @@ TEST_P(CacheOutage, mid_load_never_charges_more_than_the_limit) {
             } else if (answers[i]->result == ChargeResult::charged) {
               ++charged[static_cast<std::size_t>(charges[i].user.raw)];
               ++total;
+              ++told[static_cast<std::size_t>(thread % 2)];
               any = true;
             }
           }
@@ -192,14 +204,18 @@ TEST_P(CacheOutage, mid_load_never_charges_more_than_the_limit) {
     EXPECT_LE(of_user, kLimit) << "user " << user;
     lost += kLimit - of_user;
   }
+  const std::int64_t lost_most = untold(first, told[0]) + untold(second, told[1]);
   std::printf(
-      "charged %lld of %lld, %lld counted without a charge, %lld failed, longest call %.3f s\n",
+      "charged %lld of %lld, %lld counted without a charge (at most %lld), %lld failed, "
+      "longest call %.3f s\n",
       static_cast<long long>(total), static_cast<long long>(kUsers * kLimit),
-      static_cast<long long>(lost), static_cast<long long>(failed), longest.load());
+      static_cast<long long>(lost), static_cast<long long>(lost_most),
+      static_cast<long long>(failed), longest.load());
   EXPECT_EQ(failed, 0);
-  // Each outage may lose the charges under way and one lease (an eighth of a limit) that another
-  // lease of the same user overtook.
-  EXPECT_LE(lost, kOutages * (kThreads * kBatch + kLimit / 8));
+  // Of a node that let its term pass, leases count as used: then nothing can be said.
+  if (database_.number("SELECT count(*) FROM penstock.gateway_cache_doubt") == 0) {
+    EXPECT_LE(lost, lost_most);
+  }
   EXPECT_LE(log.count("gateway.cache_away"), 2U * kOutages) << log.all();
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "store/quota/cached/real/testing/counting_ledger.h"
+#include "store/quota/cached/real/testing/counting_ports.h"
 #include "store/quota/cached/real/testing/nodes.h"
 
 namespace penstock::store::cached {

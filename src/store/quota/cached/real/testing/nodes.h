@@ -17,7 +17,7 @@
 #include "runtime/system_clock.h"
 #include "store/postgres/testing/test_server.h"
 #include "store/quota/cached/cached_quotas.h"
-#include "store/quota/cached/real/testing/counting_ledger.h"
+#include "store/quota/cached/real/testing/counting_ports.h"
 #include "store/redis/testing/test_server.h"
 
 namespace penstock::store::cached {
@@ -95,9 +95,13 @@ class Node {
                                   .connections = 8,
                                   .deadline = settings.redis_deadline})) {
     static std::atomic<std::uint64_t> lives{0};
-    if (settings.counting) counting_ = std::make_unique<CountingLedger>(ledger());
+    if (settings.counting) {
+      counting_ = std::make_unique<CountingLedger>(ledger());
+      counting_cache_ = std::make_unique<CountingCache>(cache());
+    }
     QuotaLedger& asked = counting_ ? static_cast<QuotaLedger&>(*counting_) : ledger();
-    gate_ = std::make_unique<CachedGate>(asked, cache(), settings.cache,
+    QuotaCache& before = counting_ ? static_cast<QuotaCache&>(*counting_cache_) : cache();
+    gate_ = std::make_unique<CachedGate>(asked, before, settings.cache,
                                          mix64(++lives) ^ static_cast<std::uint64_t>(::getpid()),
                                          settings.log);
     quotas_ = std::make_unique<CachedQuotas>(*postgres_->backend().quota.store, *gate_);
@@ -106,6 +110,7 @@ class Node {
   CachedGate& gate() { return *gate_; }
   CachedQuotas& quotas() { return *quotas_; }
   CountingLedger* counting() { return counting_.get(); }
+  CountingCache* counting_cache() { return counting_cache_.get(); }
   QuotaLedger& ledger() { return *postgres_->backend().quota.ledger; }
   QuotaCache& cache() { return *redis_->backend().quota.cache; }
 
@@ -138,6 +143,7 @@ class Node {
   std::unique_ptr<postgres::PostgresStore> postgres_;
   std::unique_ptr<redis::RedisStore> redis_;
   std::unique_ptr<CountingLedger> counting_;
+  std::unique_ptr<CountingCache> counting_cache_;
   std::unique_ptr<CachedGate> gate_;
   std::unique_ptr<CachedQuotas> quotas_;
 };

@@ -162,13 +162,26 @@ Result<void> Database::open_families(bool create) {
   for (const Family family : kAllFamilies) {
     descriptors.emplace_back(family_name(family), make_family_options(family, cache));
   }
+  // RocksDB writes, reads and syncs its options for each family that it makes while it opens, and
+  // once for all that are made together afterwards: a tenth of a second instead of a third.
+  std::vector<rocksdb::ColumnFamilyDescriptor> later;
+  if (create) {
+    later.assign(descriptors.begin() + 1, descriptors.end());
+    descriptors.resize(1);
+  }
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* db = nullptr;
-  const rocksdb::Status status =
+  rocksdb::Status status =
       rocksdb::DB::Open(options, options_.dir.string(), descriptors, &handles, &db);
   if (!status.ok()) return std::unexpected(translate(status, options_.dir, "open the database"));
   db_.reset(db);
-  std::ranges::copy(handles, families_.begin());
+  auto next = std::ranges::copy(handles, families_.begin()).out;
+  if (create) {
+    handles.clear();
+    status = db->CreateColumnFamilies(later, &handles);
+    std::ranges::copy(handles, next);
+    if (!status.ok()) return std::unexpected(translate(status, options_.dir, "make the database"));
+  }
   return {};
 }
 

@@ -20,6 +20,7 @@ class Tree:
 
     def __init__(self, folder: pathlib.Path):
         self.root = folder
+        self.environment = {}
         (folder / "tools").mkdir()
         shutil.copy(ROOT / "tools/run_tests", folder / "tools")
         (folder / "tools/testserver").symlink_to(ROOT / "tools/testserver")
@@ -45,7 +46,7 @@ class Tree:
         self.add(preset, name, [sys.executable, "-c", program, report])
 
     def start(self, *args) -> subprocess.Popen:
-        environment = os.environ | {"PENSTOCK_CACHE": str(self.root / "cache")}
+        environment = os.environ | {"PENSTOCK_CACHE": str(self.root / "cache")} | self.environment
         return subprocess.Popen([sys.executable, self.root / "tools/run_tests", *args], stdout=subprocess.PIPE,
                                 stderr=subprocess.STDOUT, text=True, env=environment)
 
@@ -152,3 +153,15 @@ def test_an_interrupted_run_leaves_nothing_behind(tree, tmp_path):
     process.communicate(timeout=30)
     assert process.returncode == 128 + signal.SIGTERM
     wait_until(lambda: not pathlib.Path(f"/proc/{child.read_text().strip()}").exists(), what="the end of the test")
+
+
+@pytest.mark.parametrize(("label", "in_memory"), [("unit", True), ("conformance", True), ("e2e", False)])
+def test_temporary_files_of_c_plus_plus_are_in_memory_and_go_with_their_test(tree, tmp_path, label, in_memory):
+    told, memory = tmp_path / "told", tmp_path / "memory"
+    memory.mkdir()
+    tree.add("release", "asks", ["/bin/sh", "-c", f"dirname $(mktemp) > {told}"], LABELS=label)
+    tree.environment = {"PENSTOCK_SERVERS_FOLDER": str(memory)}
+    code, output = tree.run("release")
+    assert code == 0, output
+    assert (pathlib.Path(told.read_text().strip()).parent == memory) == in_memory
+    assert not list(memory.iterdir())

@@ -9,11 +9,11 @@ import fcntl
 import os
 import random
 import socket
-import tempfile
 from pathlib import Path
 
 FIRST, LAST = 15000, 31999  # below Linux's default ip_local_port_range
 TRIES = 2000
+LOCKS = Path("/tmp", f"penstock-ports-{os.getuid()}")  # of all processes, whatever their TMPDIR is
 
 
 class Port:
@@ -30,10 +30,9 @@ class Port:
 
 
 def reserve():
-    folder = Path(tempfile.gettempdir(), f"penstock-ports-{os.getuid()}")
-    folder.mkdir(mode=0o700, exist_ok=True)
+    LOCKS.mkdir(mode=0o700, exist_ok=True)
     for number in random.sample(range(FIRST, LAST + 1), TRIES):
-        lock_fd = os.open(folder / str(number), os.O_RDWR | os.O_CREAT, 0o600)
+        lock_fd = os.open(LOCKS / str(number), os.O_RDWR | os.O_CREAT, 0o600)
         if _locked(lock_fd) and _bindable(number):
             return Port(number, lock_fd)
         os.close(lock_fd)

@@ -353,6 +353,17 @@ def test_the_service_does_its_work_in_its_sandbox(booted):
     assert booted.run("stat", "-c", "%a %U", "/var/lib/penstock").stdout == "700 penstock\n"
 
 
+def test_a_reload_reads_the_settings_again_and_restarts_nothing(booted):
+    before = shown(booted, "MainPID")
+    settings = booted.root / "etc" / "penstock" / "penstock.yaml"
+    right = settings.read_text()
+    settings.write_text(right + "\nlog: {level: debug}\n")
+    booted.run("systemctl", "reload", "penstock")
+    wait_until(lambda: "daemon.reloaded" in booted.run("journalctl", "--no-pager", "--unit", "penstock").stdout, 30, "the reload")
+    assert (shown(booted, "ActiveState"), shown(booted, "MainPID")) == ("active", before)
+    settings.write_text(right)
+
+
 def test_a_crash_is_followed_by_a_start(booted):
     soon = booted.root / "run" / "systemd" / "system" / "penstock.service.d" / "soon.conf"
     soon.parent.mkdir(parents=True)

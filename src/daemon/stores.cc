@@ -33,7 +33,7 @@ void warn_of_open_folder(const std::filesystem::path& folder, Log& log) {
 
 store::embedded::EmbeddedOptions embedded_options(const Config& config) {
   return {.dir = config.data_dir,
-          .relaxed_durability = config.embedded.relaxed_durability,
+          .relaxed_durability = config.embedded.durability == Durability::relaxed,
           .cache_bytes = config.embedded.cache_bytes,
           .tables_open = config.embedded.tables_open};
 }

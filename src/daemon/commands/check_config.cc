@@ -18,8 +18,8 @@ void print_settings(const ConfigOptions& options, const LoadedConfig& loaded) {
     fmt::print("settings that differ from the defaults:\n");
   }
   for (const Setting& setting : loaded.changed) {
-    fmt::print("  {:<32} {:<24} from {}\n", setting.key->path,
-               format_value(setting.key->type, setting.value), setting.origin);
+    fmt::print("  {:<32} {:<24} from {}\n", setting.key->path(), setting.key->format(setting.value),
+               setting.origin);
   }
   for (const std::string& warning : loaded.warnings) fmt::print("warning: {}\n", warning);
 }

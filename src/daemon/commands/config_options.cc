@@ -7,19 +7,6 @@
 namespace penstock::daemon {
 namespace {
 
-std::string value_name(const ValueType& type) {
-  switch (type.kind) {
-    case ValueKind::listen:
-      return "ADDR:PORT";
-    case ValueKind::choice:
-      return std::string(type.choices);
-    case ValueKind::path:
-      return "PATH";
-    default:
-      return "VALUE";
-  }
-}
-
 std::string_view first_sentence(std::string_view text) {
   return text.substr(0, std::min(text.find(". "), text.size() - 1));  // without the full stop
 }
@@ -33,13 +20,13 @@ void ConfigOptions::add_to(cli::Command& command, std::string_view only_key) {
                   .environment = "PENSTOCK_CONFIG"},
                  file_);
   for (const Key& key : keys()) {
-    if (key.flag.empty() || (!only_key.empty() && key.path != only_key)) continue;
+    if (key.flag.empty() || (!only_key.empty() && key.path() != only_key)) continue;
     FlagValue& flag = flags_.emplace_back(FlagValue{&key, ""});
-    const std::string fallback =
-        key.fallback.empty() ? "" : fmt::format(", default {}", key.fallback);
+    const std::string fallback = key.format(key.default_value());
     command.option({.names = std::string(key.flag),
-                    .value_name = value_name(key.type),
-                    .help = fmt::format("{} ({}{})", first_sentence(key.help), key.path, fallback)},
+                    .value_name = value_name_for(key.field, *key.form),
+                    .help = fmt::format("{} ({}{}{})", first_sentence(key.field.help), key.path(),
+                                        fallback.empty() ? "" : ", default ", fallback)},
                    flag.text);
   }
 }

@@ -4,13 +4,50 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
+#include <utility>
 
+#include "base/check.h"
 #include "core/limits/limit.h"
-#include "core/policy/policy_rules.h"
 #include "core/slots/slot_config.h"
-#include "daemon/config/peer_keys.h"
-#include "daemon/config/throttle_values.h"
-#include "front/http/request_guard.h"
+
+namespace penstock {
+
+// How the types of settings show as values of the table.
+template <>
+struct FieldAs<std::filesystem::path> {
+  static constexpr FieldKind kind = FieldKind::text;
+  static FieldValue out(const std::filesystem::path& value) { return value.string(); }
+  static Result<void> in(std::filesystem::path& to, FieldValue&& value) {
+    to = std::get<std::string>(std::move(value));
+    return {};
+  }
+};
+
+template <class List, auto parse, auto format>
+struct ListAs {
+  static constexpr FieldKind kind = FieldKind::texts;
+  static FieldValue out(const List& value) { return format(value); }
+  static Result<void> in(List& to, FieldValue&& value) {
+    auto parsed = parse(std::get<std::vector<std::string>>(value));
+    PENSTOCK_CHECK(parsed.has_value());
+    to = *std::move(parsed);
+    return {};
+  }
+};
+template <>
+struct FieldAs<std::vector<wire::CidrBlock>>
+    : ListAs<std::vector<wire::CidrBlock>, daemon::parse_address_blocks,
+             daemon::format_address_blocks> {};
+template <>
+struct FieldAs<std::vector<wire::KeyRule>>
+    : ListAs<std::vector<wire::KeyRule>, daemon::parse_key_rules, daemon::format_key_rules> {};
+template <>
+struct FieldAs<std::map<std::string, ItemType>>
+    : ListAs<std::map<std::string, ItemType>, daemon::parse_intake_topics,
+             daemon::format_intake_topics> {};
+
+}  // namespace penstock
 
 namespace penstock::daemon {
 namespace {
@@ -19,456 +56,443 @@ constexpr std::int64_t kKiB = 1024;
 constexpr std::int64_t kMiB = 1024 * kKiB;
 constexpr std::int64_t kGiB = 1024 * kMiB;
 
-constexpr ValueType listen() { return {.kind = ValueKind::listen}; }
-constexpr ValueType count(std::int64_t min, std::int64_t max) {
-  return {.kind = ValueKind::count, .min = min, .max = max};
-}
-constexpr ValueType bytes(std::int64_t min, std::int64_t max) {
-  return {.kind = ValueKind::bytes, .min = min, .max = max};
-}
-constexpr ValueType duration(Millis min, Millis max) {
-  return {.kind = ValueKind::duration, .min = min.count(), .max = max.count()};
-}
-constexpr ValueType of(ValueKind kind) { return {.kind = kind}; }
+using core::Limit;
+using core::PolicyDraft;
+using front::GuardRules;
+using front::HttpLimits;
+using front::HttpOptions;
+using front::RespLimits;
+using front::RespOptions;
+using wire::FilterRules;
 
+// Terms of retention may be a hundred years.
+constexpr Millis kLongest = std::chrono::days{36'600};
+
+constexpr std::array<std::string_view, 3> kSaslMechanisms{"PLAIN", "SCRAM-SHA-256",
+                                                          "SCRAM-SHA-512"};
+
+// The records of settings, each of a type of its own.
+template <class Record>
+void* record_in(Config& c) {
+  return &std::get<Record&>(
+      std::tie(c, c.http, c.http.limits, c.http.guard, c.resp, c.resp.limits, c.auth, c.log,
+               c.embedded, c.postgres, c.mariadb, c.redis, c.slots, c.throttle,
+               c.throttle.default_policy, c.throttle.default_policy.limit, c.throttle.filter,
+               c.dispatch, c.payments, c.kafka, c.temporal, c.gateway, c.gateway.usage_export));
+}
+
+template <auto member>
+using OwnerOf = typename described::MemberOf<decltype(member)>::Owner;
+
+template <auto member>
+consteval Key written(const Form& form, std::string_view path, std::string_view help) {
+  return {.field = field<member>(path, help), .form = &form, .record = record_in<OwnerOf<member>>};
+}
+
+template <auto member>
+consteval Key choice(std::string_view path, std::string_view help) {
+  return written<member>(kChoice, path, help);
+}
+template <auto member>
+consteval Key count(std::string_view path, std::int64_t min, std::int64_t max,
+                    std::string_view help) {
+  return written<member>(kCount, path, help).within(min, max);
+}
+template <auto member>
+consteval Key bytes(std::string_view path, std::int64_t min, std::int64_t max,
+                    std::string_view help) {
+  return written<member>(kBytes, path, help).within(min, max);
+}
+template <auto member>
+consteval Key duration(std::string_view path, Millis min, Millis max, std::string_view help) {
+  return written<member>(kDuration, path, help).within(min.count(), max.count());
+}
 // Below 100 ms an honest client on a slow link is cut off; beyond an hour a time-out protects
 // nothing.
-constexpr ValueType kTimeout = duration(Millis{100}, std::chrono::hours{1});
-
-std::size_t size(const Value& v) { return static_cast<std::size_t>(std::get<std::int64_t>(v)); }
-Millis millis(const Value& v) { return std::get<Millis>(v); }
-
-LogLevel level_of(std::string_view name) {
-  if (name == "debug") return LogLevel::debug;
-  if (name == "warn") return LogLevel::warn;
-  if (name == "error") return LogLevel::error;
-  return name == "off" ? LogLevel::off : LogLevel::info;
+template <auto member>
+consteval Key timeout(std::string_view path, std::string_view help) {
+  return duration<member>(path, Millis{100}, std::chrono::hours{1}, help);
 }
 
-StoreChoice store_of(std::string_view name) {
-  if (name == "postgres") return StoreChoice::postgres;
-  if (name == "mariadb") return StoreChoice::mariadb;
-  return name == "redis" ? StoreChoice::redis : StoreChoice::embedded;
+template <auto address, auto port>
+consteval Key listen(std::string_view path, std::string_view help) {
+  using Owner = OwnerOf<address>;
+  Key key{.form = &kListen, .record = record_in<Owner>};
+  key.field.name = path;
+  key.field.help = help;
+  key.field.kind = FieldKind::text;
+  key.field.get = [](const void* record) -> FieldValue {
+    const auto& owner = *static_cast<const Owner*>(record);
+    return wire::format_listen({owner.*address, owner.*port});
+  };
+  key.field.set = [](void* record, FieldValue value) -> Result<void> {
+    auto& owner = *static_cast<Owner*>(record);
+    const wire::ListenAddress at = PENSTOCK_TRY(wire::parse_listen(std::get<std::string>(value)));
+    owner.*address = at.address;
+    owner.*port = at.port;
+    return {};
+  };
+  return key;
 }
 
-LogFormatChoice format_of(std::string_view name) {
-  if (name == "text") return LogFormatChoice::text;
-  return name == "json" ? LogFormatChoice::json : LogFormatChoice::automatic;
-}
-
-front::RespIo io_of(std::string_view name) {
-  if (name == "epoll") return front::RespIo::epoll;
-  return name == "io_uring" ? front::RespIo::io_uring : front::RespIo::automatic;
+// A rate is kept as it was written, too.
+consteval Key refill_rate(std::string_view path, std::string_view help) {
+  Key key = written<&core::PolicyDraft::refill_text>(kDecimal, path, help);
+  key.field.set = [](void* record, FieldValue value) -> Result<void> {
+    auto& policy = *static_cast<core::PolicyDraft*>(record);
+    policy.refill_text = std::get<std::string>(std::move(value));
+    policy.limit.refill = PENSTOCK_TRY(core::parse_rate(policy.refill_text));
+    return {};
+  };
+  return key;
 }
 
 // clang-format off: one entry reads like a row
-const std::array kOwnKeys{
-    Key{"http.listen", listen(), "127.0.0.1:8080",
-        "Address and port to serve HTTP on; port 0 picks a free one. An address that other machines "
-        "can reach needs both tokens, or `auth: none`.", "--http",
-        [](Config& c, const Value& v) {
-          const auto& at = std::get<wire::ListenAddress>(v);
-          c.http.address = at.address;
-          c.http.port = at.port;
-        }},
-    Key{"http.threads", count(0, 1024), "0",
-        "Threads that serve HTTP; 0 is one per core.", "",
-        [](Config& c, const Value& v) { c.http.threads = size(v); }},
-    Key{"http.header-bytes-max", bytes(kKiB, kMiB), "16KiB",
-        "Largest request line and headers together; more is 431.", "",
-        [](Config& c, const Value& v) { c.http.limits.header_bytes = size(v); }},
-    Key{"http.body-bytes-max", bytes(kKiB, kGiB), "1MiB",
-        "Largest request body; more is 413.", "",
-        [](Config& c, const Value& v) { c.http.limits.body_bytes = size(v); }},
-    Key{"http.batch-body-bytes-max", bytes(kKiB, kGiB), "16MiB",
-        "Largest request body on batch routes; more is 413. At least `http.body-bytes-max`.", "",
-        [](Config& c, const Value& v) { c.http.limits.batch_body_bytes = size(v); }},
-    Key{"http.header-timeout", kTimeout, "PT10S",
-        "Time from the first byte of a request to the end of its headers; slower is 408.", "",
-        [](Config& c, const Value& v) { c.http.limits.header_timeout = millis(v); }},
-    Key{"http.idle-timeout", kTimeout, "PT1M",
-        "A connection without a request for this long is closed.", "",
-        [](Config& c, const Value& v) { c.http.limits.idle_timeout = millis(v); }},
-    Key{"http.body-grace", kTimeout, "PT10S",
-        "Time a body may take before `http.body-bytes-per-second-min` is asked of it.", "",
-        [](Config& c, const Value& v) { c.http.limits.body_grace = millis(v); }},
-    Key{"http.body-bytes-per-second-min", bytes(1, kGiB), "1KiB",
-        "Slowest rate of a body after the grace; slower is 408.", "",
-        [](Config& c, const Value& v) { c.http.limits.body_bytes_per_second = size(v); }},
-    Key{"http.connections-max", count(1, 1'000'000), "10000",
+constexpr std::array kKeys{
+    listen<&HttpOptions::address, &HttpOptions::port>("http.listen",
+        "Address and port to serve HTTP on; port 0 picks a free one. An address that other "
+        "machines can reach needs both tokens, or `auth: none`.").with_flag("--http"),
+    count<&HttpOptions::threads>("http.threads", 0, 1024,
+        "Threads that serve HTTP; 0 is one per core."),
+    bytes<&HttpLimits::header_bytes>("http.header-bytes-max", kKiB, kMiB,
+        "Largest request line and headers together; more is 431."),
+    bytes<&HttpLimits::body_bytes>("http.body-bytes-max", kKiB, kGiB,
+        "Largest request body; more is 413."),
+    bytes<&HttpLimits::batch_body_bytes>("http.batch-body-bytes-max", kKiB, kGiB,
+        "Largest request body on batch routes; more is 413. At least `http.body-bytes-max`."),
+    timeout<&HttpLimits::header_timeout>("http.header-timeout",
+        "Time from the first byte of a request to the end of its headers; slower is 408."),
+    timeout<&HttpLimits::idle_timeout>("http.idle-timeout",
+        "A connection without a request for this long is closed."),
+    timeout<&HttpLimits::body_grace>("http.body-grace",
+        "Time a body may take before `http.body-bytes-per-second-min` is asked of it."),
+    bytes<&HttpLimits::body_bytes_per_second>("http.body-bytes-per-second-min", 1, kGiB,
+        "Slowest rate of a body after the grace; slower is 408."),
+    count<&HttpLimits::connections>("http.connections-max", 1, 1'000'000,
         "Connections open at once; more are closed at once. Lowered at start if the limit of open "
-        "files has no room for them beside the store.", "",
-        [](Config& c, const Value& v) { c.http.limits.connections = size(v); }},
-    Key{"http.shutdown-timeout", kTimeout, "PT10S",
-        "Time that requests in flight have to finish when the daemon is told to stop.", "",
-        [](Config& c, const Value& v) { c.http.limits.shutdown_timeout = millis(v); }},
-    Key{"http.tls.certificate-file", path(), "",
-        "PEM certificate chain; with `http.tls.key-file`, HTTPS is served instead of HTTP.", "",
-        [](Config& c, const Value& v) { c.http.tls_certificate_file = text(v); }},
-    Key{"http.tls.key-file", path(), "",
-        "PEM private key of the certificate.", "",
-        [](Config& c, const Value& v) { c.http.tls_key_file = text(v); }},
-
-    Key{"http.allowed-hosts", of(ValueKind::hosts), "",
+        "files has no room for them beside the store."),
+    timeout<&HttpLimits::shutdown_timeout>("http.shutdown-timeout",
+        "Time that requests in flight have to finish when the daemon is told to stop."),
+    written<&HttpOptions::tls_certificate_file>(kPath, "http.tls.certificate-file",
+        "PEM certificate chain; with `http.tls.key-file`, HTTPS is served instead of HTTP.")
+        .must_be_readable(),
+    written<&HttpOptions::tls_key_file>(kPath, "http.tls.key-file",
+        "PEM private key of the certificate.").must_be_readable(),
+    written<&GuardRules::allowed_hosts>(kHosts, "http.allowed-hosts",
         "Further names of this daemon. On routes that no token guards a request must name one of "
-        "these, a loopback name or an address of the daemon as its `Host`; else it is 421.", "",
-        [](Config& c, const Value& v) {
-          c.http.guard.allowed_hosts = *parse_list(text(v), front::is_host);
-        }},
-    Key{"http.allowed-origins", of(ValueKind::origins), "",
-        "Other sites whose pages may change things here; a request that changes something and comes "
-        "from a page of any other site is 403.", "",
-        [](Config& c, const Value& v) {
-          c.http.guard.allowed_origins = *parse_list(text(v), front::is_origin);
-        }},
-
-    Key{"resp.listen", listen(), "",
-        "Address and port to serve Redis clients on (`CL.THROTTLE`), usually `127.0.0.1:6380`; not "
-        "set = off. An address that other machines can reach needs a password, or `auth: none`.",
-        "--resp",
-        [](Config& c, const Value& v) {
-          const auto& at = std::get<wire::ListenAddress>(v);
-          c.resp.address = at.address;
-          c.resp.port = at.port;
-        }},
-    Key{"resp.password-file", path(), "",
-        "File with the password that Redis clients say (`AUTH`): one line of 1 to 512 bytes.",
-        "--resp-password-file",
-        [](Config&, const Value&) {}},
-    Key{"resp.threads", count(0, 1024), "0",
-        "Threads that serve Redis clients; 0 is one per core, at least two.", "",
-        [](Config& c, const Value& v) { c.resp.threads = size(v); }},
-    Key{"resp.io", choice("auto|epoll|io_uring"), "auto",
-        "How bytes of Redis clients move: `auto` is `io_uring` where the kernel gives it (Linux 6.0; "
-        "containers often do not), else `epoll`. `io_uring` takes less CPU, and does not start "
-        "without.", "",
-        [](Config& c, const Value& v) { c.resp.io = io_of(text(v)); }},
-    Key{"resp.connections-max", count(1, 1'000'000), "10000",
+        "these, a loopback name or an address of the daemon as its `Host`; else it is 421."),
+    written<&GuardRules::allowed_origins>(kOrigins, "http.allowed-origins",
+        "Other sites whose pages may change things here; a request that changes something and "
+        "comes from a page of any other site is 403."),
+    listen<&RespOptions::address, &RespOptions::port>("resp.listen",
+        "Address and port to serve Redis clients on (`CL.THROTTLE`), usually `127.0.0.1:6380`; "
+        "not set = off. An address that other machines can reach needs a password, or `auth: "
+        "none`.").unset().with_flag("--resp"),
+    written<&Config::resp_password_file>(kPath, "resp.password-file",
+        "File with the password that Redis clients say (`AUTH`): one line of 1 to 512 bytes.")
+        .holding(runtime::read_password_file, "resp.listen",
+                 [](Config& c) -> std::string& { return c.resp.password; })
+        .with_flag("--resp-password-file"),
+    count<&RespOptions::threads>("resp.threads", 0, 1024,
+        "Threads that serve Redis clients; 0 is one per core, at least two."),
+    choice<&RespOptions::io>("resp.io",
+        "How bytes of Redis clients move: `auto` is `io_uring` where the kernel gives it (Linux "
+        "6.0; containers often do not), else `epoll`. `io_uring` takes less CPU, and does not "
+        "start without."),
+    count<&RespLimits::connections>("resp.connections-max", 1, 1'000'000,
         "Connections of Redis clients open at once; more are told so and closed. Lowered as "
-        "`http.connections-max`.", "",
-        [](Config& c, const Value& v) { c.resp.limits.connections = size(v); }},
-    Key{"resp.idle-timeout", kTimeout, "",
-        "A connection without a request for this long is closed; not set = never.", "",
-        [](Config& c, const Value& v) { c.resp.limits.idle_timeout = millis(v); }},
-
-    Key{"data-dir", path(), "./penstock-data",
-        "Folder of the embedded store; made when it does not exist.", "--data-dir",
-        [](Config& c, const Value& v) { c.data_dir = text(v); }},
-
-    Key{"memory.max", bytes(32 * kMiB, 1024 * kGiB), "",
-        "Memory for all work under way: requests, calls that wait for a store, answers not yet read, "
-        "messages from Kafka, items on their way to sinks. Beyond it 503. At least four times the "
-        "largest body. When not set: a quarter of the machine's or the control group's memory, at most "
-        "1GiB.", "",
-        [](Config& c, const Value& v) { c.memory_max = size(v); }},
-
-    Key{"auth", choice("none"), "",
-        "The word `none`: serve without tokens, even on an address that other machines can reach.", "",
-        [](Config& c, const Value&) { c.auth.none = true; }},
-    Key{"auth.admin-token-file", path(), "",
+        "`http.connections-max`."),
+    timeout<&RespLimits::idle_timeout>("resp.idle-timeout",
+        "A connection without a request for this long is closed; not set = never.").unset(),
+    written<&Config::data_dir>(kPath, "data-dir",
+        "Folder of the embedded store; made when it does not exist.").with_flag("--data-dir"),
+    bytes<&Config::memory_max>("memory.max", 32 * kMiB, 1024 * kGiB,
+        "Memory for all work under way: requests, calls that wait for a store, answers not yet "
+        "read, messages from Kafka, items on their way to sinks. Beyond it 503. At least four "
+        "times the largest body. When not set: a quarter of the machine's or the control group's "
+        "memory, at most 1GiB.").unset(),
+    choice<&AuthConfig::word>("auth",
+        "The word `none`: serve without tokens, even on an address that other machines can reach."),
+    written<&AuthConfig::admin_token_file>(kPath, "auth.admin-token-file",
         "File with the token of `/admin/**` (16 to 512 printable characters); it opens the other "
-        "routes too.", "--admin-token-file",
-        [](Config& c, const Value& v) { c.auth.admin_token_file = text(v); }},
-    Key{"auth.api-token-file", path(), "",
-        "File with the token of `/api/**` (16 to 512 printable characters).", "--api-token-file",
-        [](Config& c, const Value& v) { c.auth.api_token_file = text(v); }},
-    Key{"auth.open-metrics", boolean(), "false",
-        "Serve health and metrics without a token on an address that other machines can reach, too.", "",
-        [](Config& c, const Value& v) { c.auth.open_metrics = std::get<bool>(v); }},
-
-    Key{"log.level", choice("debug|info|warn|error|off"), "info",
-        "Least level that is logged.", "--log-level",
-        [](Config& c, const Value& v) { c.log.level = level_of(text(v)); }},
-    Key{"log.format", choice("auto|text|json"), "auto",
-        "How log lines look; `auto` is text on a terminal, else JSON.", "",
-        [](Config& c, const Value& v) { c.log.format = format_of(text(v)); }},
-
-    Key{"store.embedded.durability", choice("synced|relaxed"), "synced",
-        "`synced`: an answer leaves once its batch is on disk. `relaxed`: before that; a crash of the "
-        "machine may lose the last moments.", "",
-        [](Config& c, const Value& v) { c.embedded.relaxed_durability = text(v) == "relaxed"; }},
+        "routes too.")
+        .holding(runtime::read_token_file, "",
+                 [](Config& c) -> std::string& { return c.http.tokens.admin; })
+        .with_flag("--admin-token-file"),
+    written<&AuthConfig::api_token_file>(kPath, "auth.api-token-file",
+        "File with the token of `/api/**` (16 to 512 printable characters).")
+        .holding(runtime::read_token_file, "",
+                 [](Config& c) -> std::string& { return c.http.tokens.api; })
+        .with_flag("--api-token-file"),
+    written<&AuthConfig::open_metrics>(kBoolean, "auth.open-metrics",
+        "Serve health and metrics without a token on an address that other machines can reach, "
+        "too."),
+    choice<&LogConfig::level>("log.level",
+        "Least level that is logged.").with_flag("--log-level"),
+    choice<&LogConfig::format>("log.format",
+        "How log lines look; `auto` is text on a terminal, else JSON."),
+    choice<&EmbeddedStoreConfig::durability>("store.embedded.durability",
+        "`synced`: an answer leaves once its batch is on disk. `relaxed`: before that; a crash of "
+        "the machine may lose the last moments."),
     // Below 1 MiB the store rereads index blocks for every look-up.
-    Key{"store.embedded.cache-bytes", bytes(kMiB, 1024 * kGiB), "64MiB",
-        "Memory for blocks read from disk.", "",
-        [](Config& c, const Value& v) { c.embedded.cache_bytes = size(v); }},
-
-    Key{"store.postgres.url", connection(), "",
-        "PostgreSQL shared by all nodes: a libpq URI (`postgresql://user@host/database`) or keywords "
-        "(`host=… dbname=…`), TLS modes as in libpq.", "",
-        [](Config& c, const Value& v) { c.postgres.url = text(v); }},
-    Key{"store.postgres.password-file", path(), "",
-        "File with the password; without it the URL, `PGPASSWORD` or the pass file is asked.", "",
-        [](Config&, const Value&) {}},
-    // Batches of one pool take turns, so a few keep the server busy; one more listens for changes.
-    Key{"store.postgres.connections", count(1, 100), "4",
-        "Batches and reads in flight at once.", "",
-        [](Config& c, const Value& v) { c.postgres.connections = size(v); }},
-    Key{"store.postgres.deadline", duration(Millis{100}, std::chrono::minutes{1}), "PT2S",
-        "A call that PostgreSQL has not answered by then is 503.", "",
-        [](Config& c, const Value& v) { c.postgres.deadline = millis(v); }},
-
-    Key{"store.mariadb.url", connection(), "",
+    bytes<&EmbeddedStoreConfig::cache_bytes>("store.embedded.cache-bytes", kMiB, 1024 * kGiB,
+        "Memory for blocks read from disk."),
+    written<&PostgresConfig::url>(kConnection, "store.postgres.url",
+        "PostgreSQL shared by all nodes: a libpq URI (`postgresql://user@host/database`) or "
+        "keywords (`host=… dbname=…`), TLS modes as in libpq."),
+    written<&PostgresConfig::password_file>(kPath, "store.postgres.password-file",
+        "File with the password; without it the URL, `PGPASSWORD` or the pass file is asked.")
+        .holding(runtime::read_password_file, "store.postgres.url",
+                 [](Config& c) -> std::string& { return c.postgres.password; }),
+    count<&PostgresConfig::connections>("store.postgres.connections", 1, 100,
+        "Batches and reads in flight at once."),
+    duration<&PostgresConfig::deadline>(
+        "store.postgres.deadline", Millis{100}, std::chrono::minutes{1},
+        "A call that PostgreSQL has not answered by then is 503."),
+    written<&MariadbConfig::url>(kConnection, "store.mariadb.url",
         "MariaDB or MySQL shared by all nodes, for throttle usage and policies: "
-        "`mysql://user@host:3306/database`, with `?sslmode=require` or `verify-full` for TLS.", "",
-        [](Config& c, const Value& v) { c.mariadb.url = text(v); }},
-    Key{"store.mariadb.password-file", path(), "",
-        "File with the password; without it the URL has it.", "",
-        [](Config&, const Value&) {}},
-    Key{"store.mariadb.connections", count(1, 100), "4",
-        "Batches of decisions in flight at once.", "",
-        [](Config& c, const Value& v) { c.mariadb.connections = size(v); }},
-
-    Key{"store.redis.url", connection(), "",
+        "`mysql://user@host:3306/database`, with `?sslmode=require` or `verify-full` for TLS."),
+    written<&MariadbConfig::password_file>(kPath, "store.mariadb.password-file",
+        "File with the password; without it the URL has it.")
+        .holding(runtime::read_password_file, "store.mariadb.url",
+                 [](Config& c) -> std::string& { return c.mariadb.password; }),
+    count<&MariadbConfig::connections>("store.mariadb.connections", 1, 100,
+        "Batches of decisions in flight at once."),
+    written<&RedisConfig::url>(kConnection, "store.redis.url",
         "Redis shared by all nodes: `redis://host:port`, with TLS `rediss://`, also with "
-        "`user:password@` and `/database`; of a cluster any node.", "",
-        [](Config& c, const Value& v) { c.redis.url = text(v); }},
-    Key{"store.redis.password-file", path(), "",
-        "File with the password; without it the URL's is used.", "",
-        [](Config&, const Value&) {}},
-    Key{"store.redis.cluster", boolean(), "false",
-        "Redis Cluster: keys lie on several nodes, which are found by asking the one of the URL.", "",
-        [](Config& c, const Value& v) { c.redis.cluster = std::get<bool>(v); }},
-    // Redis runs one script at a time: more batches on their way would only be smaller ones.
-    Key{"store.redis.connections", count(1, 100), "1",
-        "Batches in flight at once, to each node of a cluster.", "",
-        [](Config& c, const Value& v) { c.redis.connections = size(v); }},
-    Key{"store.redis.ca-file", path(), "",
-        "PEM certificates of who may vouch for a `rediss://` server; not set = the system's.", "",
-        [](Config& c, const Value& v) { c.redis.ca_file = text(v); }},
-
-    Key{"slots.store", choice("embedded|postgres"), "",
+        "`user:password@` and `/database`; of a cluster any node."),
+    written<&RedisConfig::password_file>(kPath, "store.redis.password-file",
+        "File with the password; without it the URL's is used.")
+        .holding(runtime::read_password_file, "store.redis.url",
+                 [](Config& c) -> std::string& { return c.redis.password; }),
+    written<&RedisConfig::cluster>(kBoolean, "store.redis.cluster",
+        "Redis Cluster: keys lie on several nodes, which are found by asking the one of the URL."),
+    count<&RedisConfig::connections>("store.redis.connections", 1, 100,
+        "Batches in flight at once, to each node of a cluster."),
+    written<&RedisConfig::ca_file>(kPath, "store.redis.ca-file",
+        "PEM certificates of who may vouch for a `rediss://` server; not set = the system's."),
+    choice<&SlotsConfig::store>("slots.store",
         "Where slots are kept. When not set: PostgreSQL if `store.postgres.url` is set, else the "
-        "embedded store.", "",
-        [](Config& c, const Value& v) { c.slots.store = store_of(text(v)); }},
-    Key{"slots.default-config-name", id(), "default",
-        "Config of a request that names none.", "",
-        [](Config& c, const Value& v) { c.slots.default_config_name = ConfigName::trusted(text(v)); }},
-    Key{"slots.max-delay", duration(Millis{0}, core::kMaxDelayMax), "P1D",
+        "embedded store.").first(2).unset(),
+    written<&SlotsConfig::default_config_name>(kName, "slots.default-config-name",
+        "Config of a request that names none."),
+    duration<&SlotsConfig::max_delay>("slots.max-delay", Millis{0}, core::kMaxDelayMax,
         "How far after the requested time a slot is searched, when the request does not say "
-        "(`maxDelay`); no room within it is 503.", "",
-        [](Config& c, const Value& v) { c.slots.max_delay = millis(v); }},
-    // About 15 MB, and about a second of work.
-    Key{"slots.queue-max", count(1, 10'000'000), "65536",
-        "Requests waiting for the store; more are refused with 503.", "",
-        [](Config& c, const Value& v) { c.slots.queue_max = size(v); }},
-    // Large enough that one sync is shared by many, small enough that a batch stays under 100 ms.
-    Key{"slots.batch-max", count(1, 100'000), "4096",
-        "Requests that the store places in one atomic step. At most `slots.queue-max`.", "",
-        [](Config& c, const Value& v) { c.slots.batch_max = size(v); }},
+        "(`maxDelay`); no room within it is 503."),
+    count<&SlotsConfig::queue_max>("slots.queue-max", 1, 10'000'000,
+        "Requests waiting for the store; more are refused with 503."),
+    count<&SlotsConfig::batch_max>("slots.batch-max", 1, 100'000,
+        "Requests that the store places in one atomic step. At most `slots.queue-max`."),
     // Below a minute an event that is asked for again may have lost its slot already.
-    Key{"slots.retention.keep", duration(Seconds{1}, std::chrono::days{36'600}), "",
-        "Slots are taken out of the store this long after the end of their window; not set = never. An "
-        "event that was taken out may be assigned anew.", "",
-        [](Config& c, const Value& v) { c.slots.keep = millis(v); }},
-    Key{"slots.retention.archive-dir", path(), "",
-        "Folder for what is taken out, an NDJSON file a run; not set = no copy is kept.", "",
-        [](Config& c, const Value& v) { c.slots.archive_dir = text(v); }},
-    Key{"slots.retention.interval", duration(Millis{100}, std::chrono::days{7}), "PT1H",
-        "Time between two runs.", "",
-        [](Config& c, const Value& v) { c.slots.prune_interval = millis(v); }},
-
-    Key{"throttle.mode", choice("service|embedded"), "service",
-        "`service` is this daemon. `embedded` is the library in your own process (docs/library.md).", "",
-        [](Config&, const Value&) {}},
-    Key{"throttle.store", choice("embedded|postgres|mariadb|redis"), "",
-        "Where policies and usage are kept: `embedded` for this node alone, else shared by all nodes "
-        "on that engine. When not set: PostgreSQL if `store.postgres.url` is set, else the embedded "
-        "store.", "",
-        [](Config& c, const Value& v) { c.throttle.store = store_of(text(v)); }},
-    // The predecessor's budget for a decision is a few milliseconds; beyond ten seconds clients have gone.
-    Key{"throttle.deadline", duration(Millis{5}, Seconds{10}), "PT0.05S",
+    duration<&SlotsConfig::keep>("slots.retention.keep", Seconds{1}, kLongest,
+        "Slots are taken out of the store this long after the end of their window; not set = "
+        "never. An event that was taken out may be assigned anew."),
+    written<&SlotsConfig::archive_dir>(kPath, "slots.retention.archive-dir",
+        "Folder for what is taken out, an NDJSON file a run; not set = no copy is kept."),
+    duration<&SlotsConfig::prune_interval>(
+        "slots.retention.interval", Millis{100}, std::chrono::days{7},
+        "Time between two runs."),
+    choice<&ThrottleConfig::mode>("throttle.mode",
+        "`service` is this daemon. `embedded` is the library in your own process "
+        "(docs/library.md)."),
+    choice<&ThrottleConfig::store>("throttle.store",
+        "Where policies and usage are kept: `embedded` for this node alone, else shared by all "
+        "nodes on that engine. When not set: PostgreSQL if `store.postgres.url` is set, else the "
+        "embedded store.").unset(),
+    // The predecessor's budget for a decision is a few milliseconds; beyond ten seconds clients
+    // have gone.
+    duration<&ThrottleConfig::deadline>("throttle.deadline", Millis{5}, Seconds{10},
         "A decision that the shared engine has not made by then is made as the policy's "
-        "`onStoreFailure` says.", "",
-        [](Config& c, const Value& v) { c.throttle.deadline = millis(v); }},
-    Key{"throttle.max-keys", count(1'000, 1'000'000'000), "2000000",
-        "Keys with usage that are held in memory.", "",
-        [](Config& c, const Value& v) { c.throttle.max_keys = size(v); }},
+        "`onStoreFailure` says."),
+    count<&ThrottleConfig::max_keys>("throttle.max-keys", 1'000, 1'000'000'000,
+        "Keys with usage that are held in memory."),
     // Shorter, the disk is busy with nothing else; longer, a crash gives away too much.
-    Key{"throttle.save-interval", duration(Millis{100}, std::chrono::hours{1}), "PT1S",
-        "Time between two savings of the usage; a crash forgets at most what was used since the last.", "",
-        [](Config& c, const Value& v) { c.throttle.save_interval = millis(v); }},
-    Key{"throttle.default-policy.type",
-        choice("TOKEN_BUCKET|GCRA|SLIDING_WINDOW|SLIDING_WINDOW_COUNTER|FIXED_WINDOW"), "TOKEN_BUCKET",
-        "Algorithm for keys without a policy, and for a policy that names none.", "",
-        [](Config& c, const Value& v) {
-          c.throttle.default_policy.limit.type = *core::limit_type_of(text(v));
-        }},
-    Key{"throttle.default-policy.capacity", count(1, core::kCapacityMax), "100",
-        "Its capacity: the burst of a bucket, the maximum of a window.", "",
-        [](Config& c, const Value& v) {
-          c.throttle.default_policy.limit.capacity = std::get<std::int64_t>(v);
-        }},
-    Key{"throttle.default-policy.refill-rate", of(ValueKind::decimal), "10",
-        "Its tokens per second, of the two buckets.", "",
-        [](Config& c, const Value& v) {
-          c.throttle.default_policy.limit.refill = *core::parse_rate(text(v));
-          c.throttle.default_policy.refill_text = text(v);
-        }},
-    Key{"throttle.default-policy.window-seconds", count(1, core::kLimitWindowMax.count()), "60",
-        "Its window.", "",
-        [](Config& c, const Value& v) {
-          c.throttle.default_policy.limit.window = Seconds{std::get<std::int64_t>(v)};
-        }},
-    Key{"throttle.filter.trusted-proxies", of(ValueKind::blocks), "",
+    duration<&ThrottleConfig::save_interval>(
+        "throttle.save-interval", Millis{100}, std::chrono::hours{1},
+        "Time between two savings of the usage; a crash forgets at most what was used since the "
+        "last."),
+    choice<&Limit::type>("throttle.default-policy.type",
+        "Algorithm for keys without a policy, and for a policy that names none."),
+    count<&Limit::capacity>("throttle.default-policy.capacity", 1, core::kCapacityMax,
+        "Its capacity: the burst of a bucket, the maximum of a window."),
+    refill_rate("throttle.default-policy.refill-rate",
+        "Its tokens per second, of the two buckets."),
+    count<&Limit::window>(
+        "throttle.default-policy.window-seconds", 1, core::kLimitWindowMax.count(),
+        "Its window."),
+    written<&FilterRules::trusted_proxies>(kBlocks, "throttle.filter.trusted-proxies",
         "Proxies whose word about a request is believed by the filter; nobody else's is, not even "
-        "from this machine.", "",
-        [](Config& c, const Value& v) {
-          c.throttle.filter.trusted_proxies = *parse_address_blocks(text(v));
-        }},
-    Key{"throttle.filter.rules", of(ValueKind::rules), "ip,api-key",
-        "The limits of a request to the filter, all or none: one key each, made of its words.", "",
-        [](Config& c, const Value& v) { c.throttle.filter.rules = *parse_key_rules(text(v)); }},
-    Key{"throttle.filter.user-header", of(ValueKind::header), "X-User-Id",
-        "Header in which a trusted proxy names the user.", "",
-        [](Config& c, const Value& v) { c.throttle.filter.user_header = text(v); }},
-    Key{"throttle.filter.network-bits", count(1, 128), "64",
-        "Leading bits of an IPv6 address that make one client; 128 is every address by itself.", "",
-        [](Config& c, const Value& v) { c.throttle.filter.ipv6_prefix_bits = size(v); }},
-    Key{"throttle.metrics.tokens-remaining", boolean(), "false",
-        "Show `throttlex_tokens_remaining` for the first 100 policies that decide anything.", "",
-        [](Config& c, const Value& v) { c.throttle.tokens_remaining = std::get<bool>(v); }},
-
-    Key{"dispatch.store", choice("embedded|postgres"), "",
+        "from this machine."),
+    written<&FilterRules::rules>(kKeyRules, "throttle.filter.rules",
+        "The limits of a request to the filter, all or none: one key each, made of its words."),
+    written<&FilterRules::user_header>(kHeader, "throttle.filter.user-header",
+        "Header in which a trusted proxy names the user."),
+    count<&FilterRules::ipv6_prefix_bits>("throttle.filter.network-bits", 1, 128,
+        "Leading bits of an IPv6 address that make one client; 128 is every address by itself."),
+    written<&ThrottleConfig::tokens_remaining>(kBoolean, "throttle.metrics.tokens-remaining",
+        "Show `throttlex_tokens_remaining` for the first 100 policies that decide anything."),
+    choice<&DispatchConfig::store>("dispatch.store",
         "Where items wait, with their types and slots. When not set: PostgreSQL if "
-        "`store.postgres.url` is set, else the embedded store.", "",
-        [](Config& c, const Value& v) { c.dispatch.store = store_of(text(v)); }},
-    Key{"dispatch.context-bytes-max", bytes(kKiB, 64 * kMiB), "1MiB",
-        "Largest `context` of an item; more is 413. A request may have 64 KiB beside it.", "",
-        [](Config& c, const Value& v) {
-          c.dispatch.context_bytes_max = size(v);
-          c.http.limits.item_body_bytes = size(v) + 64 * kKiB;
-        }},
+        "`store.postgres.url` is set, else the embedded store.").first(2).unset(),
+    bytes<&DispatchConfig::context_bytes_max>("dispatch.context-bytes-max", kKiB, 64 * kMiB,
+        "Largest `context` of an item; more is 413. A request may have 64 KiB beside it."),
     // Below a minute a client that repeats its request may run the same work twice.
-    Key{"dispatch.id-retention", duration(std::chrono::minutes{1}, std::chrono::days{36'600}), "P90D",
-        "An item is known this long after it was settled; then it is forgotten, with its audit, and "
-        "its id may be used anew.", "",
-        [](Config& c, const Value& v) { c.dispatch.id_retention = millis(v); }},
-    Key{"dispatch.http.refuse-private-addresses", boolean(), "false",
-        "HTTP sinks never connect to loopback, private, link-local and other addresses that are not "
-        "public, whatever a name resolves to.", "",
-        [](Config& c, const Value& v) { c.dispatch.refuse_private_addresses = std::get<bool>(v); }},
-    Key{"dispatch.http.ca-file", path(), "",
-        "PEM certificates of who may vouch for `https` sinks; not set = the system's.", "",
-        [](Config& c, const Value& v) { c.dispatch.ca_file = text(v); }},
-
+    duration<&DispatchConfig::id_retention>(
+        "dispatch.id-retention", std::chrono::minutes{1}, kLongest,
+        "An item is known this long after it was settled; then it is forgotten, with its audit, "
+        "and its id may be used anew."),
+    written<&DispatchConfig::refuse_private_addresses>(
+        kBoolean, "dispatch.http.refuse-private-addresses",
+        "HTTP sinks never connect to loopback, private, link-local and other addresses that are "
+        "not public, whatever a name resolves to."),
+    written<&DispatchConfig::ca_file>(kPath, "dispatch.http.ca-file",
+        "PEM certificates of who may vouch for `https` sinks; not set = the system's."),
     // As for items: a payment that is forgotten could be made again.
-    Key{"payments.retention", duration(std::chrono::days{1}, std::chrono::days{36'600}), "P730D",
-        "A payment is known this long after its item was settled, and so is the item; then both are "
-        "forgotten, and the id may be used anew. Those that are HELD stay.", "",
-        [](Config& c, const Value& v) { c.payments.retention = millis(v); }},
-
-    Key{"gateway.store", choice("embedded|postgres"), "",
-        "Where quotas and usage are kept: with the outbox, in the store of dispatch. When not set: that "
-        "one.", "",
-        [](Config& c, const Value& v) { c.gateway.store = store_of(text(v)); }},
-    Key{"gateway.bus", choice("outbox|kafka"), "outbox",
-        "How messages reach who sends them: `outbox` is the queue of dispatch, written in one step with "
-        "the quota; `kafka` is a topic at `kafka.brokers`.", "",
-        [](Config& c, const Value& v) {
-          c.gateway.bus = text(v) == "kafka" ? BusChoice::kafka : BusChoice::outbox;
-        }},
-    Key{"gateway.kafka.topic", id(), "sms-outbound",
-        "Topic of messages; what cannot be read goes to this name with `kafka.intake.dead-letter-suffix`.", "",
-        [](Config& c, const Value& v) { c.gateway.kafka_topic = text(v); }},
-    Key{"gateway.kafka.partitions", count(1, 10'000), "4",
-        "Partitions of the topic when it is made; one that is there stays as it is.", "",
-        [](Config& c, const Value& v) {
-          c.gateway.kafka_partitions = static_cast<int>(std::get<std::int64_t>(v));
-        }},
-    Key{"gateway.kafka.group", id(), "penstock-sender",
-        "Consumer group of the senders.", "",
-        [](Config& c, const Value& v) { c.gateway.kafka_group = text(v); }},
+    duration<&PaymentsConfig::retention>("payments.retention", std::chrono::days{1}, kLongest,
+        "A payment is known this long after its item was settled, and so is the item; then both "
+        "are forgotten, and the id may be used anew. Those that are HELD stay."),
+    choice<&GatewayConfig::store>("gateway.store",
+        "Where quotas and usage are kept: with the outbox, in the store of dispatch. When not "
+        "set: that one.").first(2).unset(),
+    choice<&GatewayConfig::bus>("gateway.bus",
+        "How messages reach who sends them: `outbox` is the queue of dispatch, written in one "
+        "step with the quota; `kafka` is a topic at `kafka.brokers`."),
+    written<&GatewayConfig::kafka_topic>(kName, "gateway.kafka.topic",
+        "Topic of messages; what cannot be read goes to this name with "
+        "`kafka.intake.dead-letter-suffix`."),
+    count<&GatewayConfig::kafka_partitions>("gateway.kafka.partitions", 1, 10'000,
+        "Partitions of the topic when it is made; one that is there stays as it is."),
+    written<&GatewayConfig::kafka_group>(kName, "gateway.kafka.group",
+        "Consumer group of the senders."),
     // Below a second a broker that is only slow would be called down.
-    Key{"gateway.kafka.publish-deadline", duration(Seconds{1}, Seconds{30}), "PT5S",
-        "A message that Kafka has not confirmed by then is answered with 503.", "",
-        [](Config& c, const Value& v) { c.gateway.kafka_publish_deadline = millis(v); }},
-    Key{"gateway.cache", choice("none|redis"), "none",
-        "What stands before the store of quotas: `redis` is `store.redis`, before PostgreSQL and with "
-        "`gateway.bus: kafka`.", "",
-        [](Config& c, const Value& v) {
-          c.gateway.cache = text(v) == "redis" ? CacheChoice::redis : CacheChoice::none;
-        }},
-    Key{"gateway.cost", choice("message|segments"), "message",
-        "What a message counts: `message` is 1, `segments` the parts it is sent in.", "",
-        [](Config& c, const Value& v) {
-          c.gateway.cost = text(v) == "segments" ? core::MessageCost::segments
-                                                 : core::MessageCost::message;
-        }},
-    Key{"gateway.attempts", choice("counts|events|texts"), "counts",
+    duration<&GatewayConfig::kafka_publish_deadline>(
+        "gateway.kafka.publish-deadline", Seconds{1}, Seconds{30},
+        "A message that Kafka has not confirmed by then is answered with 503."),
+    choice<&GatewayConfig::cache>("gateway.cache",
+        "What stands before the store of quotas: `redis` is `store.redis`, before PostgreSQL and "
+        "with `gateway.bus: kafka`."),
+    choice<&GatewayConfig::cost>("gateway.cost",
+        "What a message counts: `message` is 1, `segments` the parts it is sent in."),
+    choice<&GatewayConfig::attempts>("gateway.attempts",
         "What is kept of attempts to send: counts by user and minute, also each attempt, or each "
-        "with the text of its message.",
-        "",
-        [](Config& c, const Value& v) {
-          c.gateway.attempts = text(v) == "texts"    ? core::AttemptDetail::texts
-                               : text(v) == "events" ? core::AttemptDetail::events
-                                                     : core::AttemptDetail::counts;
-        }},
+        "with the text of its message."),
     // Below an hour the default range of a question would be empty.
-    Key{"gateway.analytics-retention", duration(std::chrono::hours{1}, std::chrono::days{36'600}),
-        "P30D", "What users did is kept this long (`gateway.attempts`).", "",
-        [](Config& c, const Value& v) { c.gateway.analytics_retention = millis(v); }},
-    Key{"gateway.export.opensearch-url", connection(), "",
-        "Where usage is handed on to by the minute: `https://host:port`, an OpenSearch or what takes its "
-        "bulk format. Not set = nowhere.", "",
-        [](Config& c, const Value& v) { c.gateway.usage_export.opensearch_url = text(v); }},
-    Key{"gateway.export.index", id(), "penstock-usage",
-        "Index that it goes to.", "",
-        [](Config& c, const Value& v) { c.gateway.usage_export.index = text(v); }},
-    Key{"gateway.export.username", id(), "",
-        "Name to say (basic authentication).", "",
-        [](Config& c, const Value& v) { c.gateway.usage_export.username = text(v); }},
-    Key{"gateway.export.password-file", path(), "",
-        "File with the password.", "",
-        [](Config&, const Value&) {}},
-    Key{"gateway.export.ca-file", path(), "",
-        "PEM certificates of who may vouch for an `https` one; not set = the system's.", "",
-        [](Config& c, const Value& v) { c.gateway.usage_export.ca_file = text(v); }},
+    duration<&GatewayConfig::analytics_retention>(
+        "gateway.analytics-retention", std::chrono::hours{1}, kLongest,
+        "What users did is kept this long (`gateway.attempts`)."),
+    written<&UsageExportConfig::opensearch_url>(kConnection, "gateway.export.opensearch-url",
+        "Where usage is handed on to by the minute: `https://host:port`, an OpenSearch or what "
+        "takes its bulk format. Not set = nowhere."),
+    written<&UsageExportConfig::index>(kName, "gateway.export.index",
+        "Index that it goes to."),
+    written<&UsageExportConfig::username>(kName, "gateway.export.username",
+        "Name to say (basic authentication)."),
+    written<&UsageExportConfig::password_file>(kPath, "gateway.export.password-file",
+        "File with the password.")
+        .holding(runtime::read_password_file, "",
+                 [](Config& c) -> std::string& { return c.gateway.usage_export.password; }),
+    written<&UsageExportConfig::ca_file>(kPath, "gateway.export.ca-file",
+        "PEM certificates of who may vouch for an `https` one; not set = the system's.")
+        .must_be_readable(),
     // A minute is handed on some seconds after it has ended; looking more often gains nothing.
-    Key{"gateway.export.interval", duration(Seconds{1}, std::chrono::hours{1}), "PT10S",
-        "How often it looks for minutes that have ended.", "",
-        [](Config& c, const Value& v) { c.gateway.usage_export.interval = millis(v); }},
+    duration<&UsageExportConfig::interval>(
+        "gateway.export.interval", Seconds{1}, std::chrono::hours{1},
+        "How often it looks for minutes that have ended."),
+    written<&KafkaConfig::brokers>(kConnection, "kafka.brokers",
+        "`host:port,host:port` of some brokers, for item types with the sink `kafka` and for "
+        "intake."),
+    written<&KafkaConfig::tls>(kBoolean, "kafka.tls.enabled",
+        "Speak TLS, with the system's certificates to trust unless `kafka.tls.ca-file` names "
+        "others."),
+    written<&KafkaConfig::ca_file>(kPath, "kafka.tls.ca-file",
+        "PEM certificates of who may vouch for the brokers; not set = the system's.")
+        .must_be_readable(),
+    written<&KafkaConfig::certificate_file>(kPath, "kafka.tls.certificate-file",
+        "PEM certificate chain that Penstock shows; with `kafka.tls.key-file`.").must_be_readable(),
+    written<&KafkaConfig::key_file>(kPath, "kafka.tls.key-file",
+        "PEM private key of that certificate.").must_be_readable(),
+    choice<&KafkaConfig::sasl_mechanism>("kafka.sasl.mechanism",
+        "How Penstock says who it is; not set = it does not.").choices(kSaslMechanisms),
+    written<&KafkaConfig::username>(kName, "kafka.sasl.username",
+        "Name to say."),
+    written<&KafkaConfig::password_file>(kPath, "kafka.sasl.password-file",
+        "File with the password.")
+        .holding(runtime::read_password_file, "",
+                 [](Config& c) -> std::string& { return c.kafka.password; }),
+    written<&KafkaConfig::intake_topics>(kTopics, "kafka.intake.topics",
+        "Topics whose messages are taken in as items, each of its item type; not set = none."),
+    written<&KafkaConfig::intake_group>(kName, "kafka.intake.group",
+        "Consumer group of all nodes that share a store."),
+    written<&KafkaConfig::dead_letter_suffix>(kName, "kafka.intake.dead-letter-suffix",
+        "A message that can never be taken goes to the topic of its topic's name and this."),
+    written<&TemporalConfig::address>(kConnection, "temporal.address",
+        "`host:port` of Temporal's frontend, for item types with the sink `temporal`."),
+    written<&TemporalConfig::namespace_name>(kName, "temporal.namespace",
+        "Namespace in which workflows are started; it is not made."),
+    written<&TemporalConfig::tls>(kBoolean, "temporal.tls.enabled",
+        "Speak TLS, with the system's certificates to trust unless `temporal.tls.ca-file` names "
+        "others."),
+    written<&TemporalConfig::ca_file>(kPath, "temporal.tls.ca-file",
+        "PEM certificates of who may vouch for the server; not set = the system's.")
+        .must_be_readable(),
+    written<&TemporalConfig::certificate_file>(kPath, "temporal.tls.certificate-file",
+        "PEM certificate chain that Penstock shows; with `temporal.tls.key-file`.")
+        .must_be_readable(),
+    written<&TemporalConfig::key_file>(kPath, "temporal.tls.key-file",
+        "PEM private key of that certificate.").must_be_readable(),
+    written<&TemporalConfig::server_name>(kName, "temporal.tls.server-name",
+        "Name that the server's certificate must have; not set = the host of the address."),
+    written<&TemporalConfig::api_key_file>(kPath, "temporal.api-key-file",
+        "File with the API key (1 to 512 printable characters), as Temporal Cloud gives them; "
+        "needs TLS.")
+        .holding(runtime::read_key_file, "",
+                 [](Config& c) -> std::string& { return c.temporal.api_key; }),
 };
 // clang-format on
 
-}  // namespace
-
-std::span<const Key> keys() {
-  static const std::vector<Key> all = [] {
-    std::vector<Key> joined(kOwnKeys.begin(), kOwnKeys.end());
-    const std::span<const Key> peers = peer_keys();
-    joined.insert(joined.end(), peers.begin(), peers.end());
-    return joined;
-  }();
-  return all;
+bool is_below(std::string_view path, std::string_view section) noexcept {
+  return path.size() > section.size() && path.starts_with(section) && path[section.size()] == '.';
 }
 
+}  // namespace
+
+FieldValue Key::default_value() const {
+  static Config defaults;
+  if (!has_default) return {};
+  FieldValue value = field.get(record(defaults));
+  return is_empty(value) ? FieldValue() : value;
+}
+
+std::span<const Key> keys() { return kKeys; }
+
 const Key* find_key(std::string_view path) {
-  const auto found = std::ranges::find(keys(), path, &Key::path);
-  return found == keys().end() ? nullptr : &*found;
+  const auto* const found = std::ranges::find(kKeys, path, &Key::path);
+  return found == kKeys.end() ? nullptr : found;
 }
 
 const Key* find_key_by_environment_name(std::string_view name) {
-  const auto found = std::ranges::find_if(
-      keys(), [&](const Key& key) { return environment_name(key.path) == name; });
-  return found == keys().end() ? nullptr : &*found;
+  const auto* const found =
+      std::ranges::find(kKeys, name, [](const Key& key) { return environment_name(key.path()); });
+  return found == kKeys.end() ? nullptr : found;
 }
 
-bool is_section(std::string_view path) {
-  return std::ranges::any_of(keys(), [&](const Key& key) {
-    return key.path.size() > path.size() && key.path.starts_with(path) &&
-           key.path[path.size()] == '.';
-  });
+const Key* first_key_below(std::string_view path) {
+  const auto* const found =
+      std::ranges::find_if(kKeys, [&](const Key& key) { return is_below(key.path(), path); });
+  return found == kKeys.end() ? nullptr : found;
 }
 
 std::vector<std::string_view> known_paths() {
   std::vector<std::string_view> paths;
-  for (const Key& key : keys()) {
-    for (std::size_t dot = key.path.find('.'); dot != key.path.npos;
-         dot = key.path.find('.', dot + 1)) {
-      const std::string_view section = key.path.substr(0, dot);
-      if (std::ranges::find(paths, section) == paths.end()) paths.push_back(section);
+  const auto add = [&](std::string_view path) {
+    if (std::ranges::find(paths, path) == paths.end()) paths.push_back(path);
+  };
+  for (const Key& key : kKeys) {
+    const std::string_view path = key.path();
+    for (std::size_t dot = path.find('.'); dot != path.npos; dot = path.find('.', dot + 1)) {
+      add(path.substr(0, dot));
     }
-    if (std::ranges::find(paths, key.path) == paths.end()) paths.push_back(key.path);
+    add(path);
   }
   return paths;
 }
@@ -489,12 +513,12 @@ std::string reference_markdown() {
   std::string out =
       "| key | default | value | meaning |\n"
       "|---|---|---|---|\n";
-  for (const Key& key : keys()) {
-    const std::string fallback =
-        key.fallback.empty() ? "not set" : fmt::format("`{}`", key.fallback);
-    const std::string flag = key.flag.empty() ? "" : fmt::format(" Flag: `{}`.", key.flag);
-    out += fmt::format("| `{}` | {} | {} | {}{} |\n", key.path, fallback,
-                       describe_briefly(key.type), key.help, flag);
+  for (const Key& key : kKeys) {
+    const std::string fallback = key.format(key.default_value());
+    out += fmt::format("| `{}` | {} | {} | {}{} |\n", key.path(),
+                       fallback.empty() ? "not set" : fmt::format("`{}`", fallback),
+                       brief_words_for(key.field, *key.form), key.field.help,
+                       key.flag.empty() ? "" : fmt::format(" Flag: `{}`.", key.flag));
   }
   return out;
 }

@@ -44,26 +44,28 @@ SourceReading read_file(const std::filesystem::path& path) {
 Settings merge(std::vector<SourceReading> readings, std::vector<std::string>& problems) {
   Settings settings;
   for (const Key& key : keys()) {
-    Setting& setting = settings[key.path];
-    setting = {.key = &key, .value = {}, .origin = std::string(kDefaultOrigin)};
-    if (key.fallback.empty()) continue;
-    Result<Value> value = parse_value(key.type, key.fallback);
-    PENSTOCK_CHECK(value.has_value());
-    setting.value = *std::move(value);
+    settings[key.path()] = {&key, key.default_value(), std::string(kDefaultOrigin)};
   }
   for (SourceReading& reading : readings) {
     std::ranges::move(reading.problems, std::back_inserter(problems));
-    for (Setting& setting : reading.settings) settings[setting.key->path] = std::move(setting);
+    for (Setting& setting : reading.settings) settings[setting.key->path()] = std::move(setting);
   }
   return settings;
 }
 
-bool differs_from_default(const Setting& setting) {
-  if (setting.key->fallback.empty()) return !std::holds_alternative<std::monostate>(setting.value);
-  return parse_value(setting.key->type, setting.key->fallback) != setting.value;
-}
-
 }  // namespace
+
+LogFormat LogConfig::format_for(int fd) const noexcept {
+  switch (format) {
+    case LogFormatChoice::text:
+      return LogFormat::text;
+    case LogFormatChoice::json:
+      return LogFormat::json;
+    case LogFormatChoice::automatic:
+      break;
+  }
+  return ::isatty(fd) == 1 ? LogFormat::text : LogFormat::json;
+}
 
 std::expected<LoadedConfig, std::vector<std::string>> load_config(const ConfigSources& sources) {
   std::vector<SourceReading> readings;
@@ -76,17 +78,15 @@ std::expected<LoadedConfig, std::vector<std::string>> load_config(const ConfigSo
 
   LoadedConfig loaded;
   for (const Key& key : keys()) {
-    const Setting& setting = settings.at(key.path);
-    if (!std::holds_alternative<std::monostate>(setting.value)) {
-      key.apply(loaded.config, setting.value);
-    }
-    if (differs_from_default(setting)) loaded.changed.push_back(setting);
+    const Setting& setting = settings.at(key.path());
+    if (setting.value == key.default_value()) continue;
+    PENSTOCK_CHECK(key.field.set(key.record(loaded.config), setting.value).has_value());
+    loaded.changed.push_back(setting);
   }
 
   settle(loaded.config, settings);
   RuleFindings findings = validate(loaded.config, settings);
-  take_passwords(loaded.config, settings, findings);
-  if (sources.read_secret_files) take_secret_files(loaded.config, settings, findings);
+  take_files(loaded.config, settings, sources.read_secret_files, findings);
   std::ranges::move(findings.problems, std::back_inserter(problems));
   if (!problems.empty()) return std::unexpected(std::move(problems));
   loaded.warnings = std::move(findings.warnings);

@@ -26,11 +26,8 @@ void settle(Config& config, const Settings& settings);
 // Rules between settings; `settings` says where each came from. Reads no file.
 RuleFindings validate(const Config& config, const Settings& settings);
 
-// Loads the passwords of the stores, which every command that opens a store needs.
-void take_passwords(Config& config, const Settings& settings, RuleFindings& findings);
-
-// Loads the tokens into `config.http.tokens`, the passwords of Redis clients and of Kafka and the
-// API key of Temporal, and tries the TLS files.
-void take_secret_files(Config& config, const Settings& settings, RuleFindings& findings);
+// Loads the secrets from their files and tries the other files. Without `all` only the passwords of
+// the stores, which every command that opens a store needs.
+void take_files(Config& config, const Settings& settings, bool all, RuleFindings& findings);
 
 }  // namespace penstock::daemon

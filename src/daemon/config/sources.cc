@@ -35,18 +35,18 @@ bool is_kubernetes_link(std::string_view name, std::string_view value) {
 }  // namespace
 
 void take(SourceReading& reading, const Key& key, std::string_view text, std::string origin) {
-  Result<Value> value = parse_value(key.type, text);
+  Result<FieldValue> value = key.parse(text);
   if (value) {
     reading.settings.push_back({&key, *std::move(value), std::move(origin)});
   } else {
-    reading.problems.push_back(fmt::format("{}: {} {}", origin, key.path, value.error().what));
+    reading.problems.push_back(fmt::format("{}: {} {}", origin, key.path(), value.error().what));
   }
 }
 
 SourceReading read_environment(std::span<const EnvironmentVariable> variables) {
   std::vector<std::string> names;
   std::ranges::transform(keys(), std::back_inserter(names),
-                         [](const Key& key) { return environment_name(key.path); });
+                         [](const Key& key) { return environment_name(key.path()); });
   const std::vector<std::string_view> candidates(names.begin(), names.end());
 
   SourceReading reading;

@@ -14,7 +14,7 @@ namespace penstock::daemon {
 
 struct Setting {
   const Key* key = nullptr;
-  Value value;
+  FieldValue value;
   std::string origin;  // "penstock.yaml:3", "PENSTOCK_HTTP_LISTEN", "--http", "default"
 };
 

@@ -13,8 +13,8 @@ TEST(ReadYaml, takes_values_with_their_lines) {
   const SourceReading reading = read_yaml("f.yaml", "http:\n  threads: 3\nlog:\n  level: warn\n");
   EXPECT_THAT(reading.problems, IsEmpty());
   ASSERT_EQ(reading.settings.size(), 2U);
-  EXPECT_EQ(reading.settings[0].key->path, "http.threads");
-  EXPECT_EQ(reading.settings[0].value, Value(std::int64_t{3}));
+  EXPECT_EQ(reading.settings[0].key->path(), "http.threads");
+  EXPECT_EQ(reading.settings[0].value, FieldValue(std::int64_t{3}));
   EXPECT_EQ(reading.settings[0].origin, "f.yaml:2");
   EXPECT_EQ(reading.settings[1].origin, "f.yaml:4");
 }
@@ -29,8 +29,8 @@ TEST(ReadYaml, takes_nothing_from_nothing) {
 }
 
 TEST(ReadYaml, takes_auth_as_a_word_or_as_a_section) {
-  EXPECT_EQ(read_yaml("f", "auth: none").settings.at(0).key->path, "auth");
-  EXPECT_EQ(read_yaml("f", "auth: {open-metrics: true}").settings.at(0).key->path,
+  EXPECT_EQ(read_yaml("f", "auth: none").settings.at(0).key->path(), "auth");
+  EXPECT_EQ(read_yaml("f", "auth: {open-metrics: true}").settings.at(0).key->path(),
             "auth.open-metrics");
   EXPECT_EQ(read_yaml("f", "auth: off").problems.size(), 1U);
   EXPECT_EQ(read_yaml("f", "auth: [none]").problems.size(), 1U);
@@ -58,10 +58,10 @@ TEST(ReadEnvironment, takes_variables_by_the_path_of_their_key) {
   const SourceReading reading = read_environment(variables);
   EXPECT_THAT(reading.problems, IsEmpty());
   ASSERT_EQ(reading.settings.size(), 2U);
-  EXPECT_EQ(reading.settings[0].key->path, "slots.max-delay");
-  EXPECT_EQ(reading.settings[0].value, Value(Millis{3'600'000}));
+  EXPECT_EQ(reading.settings[0].key->path(), "slots.max-delay");
+  EXPECT_EQ(reading.settings[0].value, FieldValue(std::int64_t{3'600'000}));
   EXPECT_EQ(reading.settings[0].origin, "PENSTOCK_SLOTS_MAX_DELAY");
-  EXPECT_EQ(reading.settings[1].key->path, "http.tls.key-file");
+  EXPECT_EQ(reading.settings[1].key->path(), "http.tls.key-file");
 }
 
 TEST(ReadEnvironment, reports_unknown_names_and_bad_values) {

@@ -81,7 +81,8 @@ class YamlWalk {
  private:
   void member(const YAML::Node& node, const std::string& path, int line) {
     const Key* key = find_key(path);
-    const bool is_parent = is_section(path);
+    const Key* const below = first_key_below(path);
+    const bool is_parent = below != nullptr;
     if (key == nullptr && !is_parent) {
       problem(line, fmt::format("unknown key {}; the nearest known key is {}", path,
                                 nearest_path(path, known_paths())));
@@ -96,32 +97,21 @@ class YamlWalk {
       --depth_;
     } else if (is_parent && node.IsNull()) {
       return;  // a section whose keys are all commented out
-    } else if (key != nullptr && node.IsScalar() &&
-               (!is_parent || parse_value(key->type, node.Scalar()))) {
+    } else if (key != nullptr && node.IsScalar() && (!is_parent || key->parse(node.Scalar()))) {
       take(reading_, *key, node.Scalar(), fmt::format("{}:{}", file_name_, line));
-    } else if (key != nullptr && is_list(key->type.kind) && node.IsSequence()) {
+    } else if (key != nullptr && key->form->list && node.IsSequence()) {
       const auto text = list_text(node, ',');
       if (text) return take(reading_, *key, *text, fmt::format("{}:{}", file_name_, line));
-      problem(line, fmt::format("{} must be {}", path, describe(key->type)));
+      problem(line, fmt::format("{} must be {}", path, key->words()));
     } else if (is_parent) {
       problem(line, fmt::format("{} must be {}a section of keys such as {}, not {}", path,
-                                key == nullptr ? "" : describe(key->type) + " or ",
-                                first_key_below(path), kind_of(node)));
+                                key == nullptr ? "" : key->words() + " or ", below->path(),
+                                kind_of(node)));
     } else if (node.IsNull()) {
       problem(line, fmt::format("{} has no value: write one, or remove the line", path));
     } else {
-      problem(line, fmt::format("{} must be {}, not {}", path, describe(key->type), kind_of(node)));
+      problem(line, fmt::format("{} must be {}, not {}", path, key->words(), kind_of(node)));
     }
-  }
-
-  static std::string_view first_key_below(std::string_view path) {
-    for (const Key& key : keys()) {
-      if (key.path.starts_with(path) && key.path.size() > path.size() &&
-          key.path[path.size()] == '.') {
-        return key.path;
-      }
-    }
-    return {};
   }
 
   const std::string_view file_name_;

@@ -65,12 +65,12 @@ Findings check_config(const std::string& file, const Loaded& loaded) {
   Findings modes;
   for (const Setting& setting : loaded->changed) {
     const auto* const path = std::get_if<std::string>(&setting.value);
-    if (path == nullptr || !is_secret(setting.key->path)) continue;
+    if (path == nullptr || !is_secret(setting.key->path())) continue;
     struct stat status{};
     if (::stat(path->c_str(), &status) != 0) continue;  // the settings say so themselves
     ++files;
-    std::ranges::move(judge_secret_mode(setting.key->path, *path, status.st_mode,
-                                        !is_private_key(setting.key->path)),
+    std::ranges::move(judge_secret_mode(setting.key->path(), *path, status.st_mode,
+                                        !is_private_key(setting.key->path())),
                       std::back_inserter(modes));
   }
   if (files > 0 && modes.empty()) {

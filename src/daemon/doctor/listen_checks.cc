@@ -11,7 +11,7 @@
 #include <memory>
 #include <system_error>
 
-#include "daemon/config/value.h"
+#include "daemon/config/values.h"
 #include "daemon/doctor/sink_checks.h"
 #include "runtime/system_clock.h"
 #include "wire/json.h"

@@ -66,6 +66,8 @@ TEST(DoctorLimits, files_memory_and_backlog_are_held_against_the_settings) {
 TEST(DoctorLimits, needs_grow_with_connections_caches_and_keys) {
   Config config;
   config.http.limits.connections = 10'000;
+  config.embedded.cache_bytes = 0;
+  config.throttle.max_keys = 0;
   const Needs least = needs_of(config);
   config.resp.address = "127.0.0.1";
   config.resp.limits.connections = 5'000;

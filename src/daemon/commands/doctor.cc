@@ -12,7 +12,6 @@
 #include "cli/exit_code.h"
 #include "daemon/commands/commands.h"
 #include "daemon/commands/config_options.h"
-#include "daemon/doctor/report.h"
 
 namespace penstock::daemon {
 namespace {
@@ -29,9 +28,8 @@ struct DoctorArguments {
 };
 
 Result<void> check_timeout(const std::string& text) {
-  const Result<Millis> limit = parse_duration(text);
-  if (!limit) return std::unexpected(limit.error());
-  if (*limit >= kLimitMin && *limit <= kLimitMax) return {};
+  const Millis limit = PENSTOCK_TRY(parse_duration(text));
+  if (limit >= kLimitMin && limit <= kLimitMax) return {};
   return fail(ErrorKind::invalid, "must be from PT0.1S to PT5M");
 }
 

@@ -1,14 +1,16 @@
-#include "daemon/doctor/machine_checks.h"
+#include "daemon/doctor/checks.h"
 
 #include <fmt/format.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/timex.h>
 
 #include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <fstream>
+#include <variant>
 
 #include "base/iso8601.h"
 #include "runtime/memory_budget.h"
@@ -106,14 +108,12 @@ Finding judge_files(const LimitsView& view, const Needs& needs) {
 }
 
 Finding judge_memory(const LimitsView& view, const Needs& needs) {
-  constexpr const char* kName = "limits.memory";
   const std::string found = fmt::format("{} MiB there, the settings may come to {} MiB",
                                         view.memory_bytes / kMiB, needs.memory_bytes / kMiB);
-  const std::string fix =
-      "lower memory.max, store.embedded.cache-bytes or throttle.max-keys, or give the machine more";
-  if (needs.memory_bytes > view.memory_bytes) return failed(kName, found, fix);
-  if (needs.memory_bytes > view.memory_bytes / 5 * 4) return warning(kName, found, fix);
-  return ok(kName, found);
+  return graded("limits.memory", needs.memory_bytes > view.memory_bytes,
+                needs.memory_bytes > view.memory_bytes / 5 * 4, found,
+                "lower memory.max, store.embedded.cache-bytes or throttle.max-keys, or give the "
+                "machine more");
 }
 
 Finding judge_backlog(const LimitsView& view) {
@@ -130,6 +130,13 @@ Finding judge_random(const LimitsView& view) {
   return failed("limits.random", "the kernel has no random numbers yet",
                 "wait until it is up, or give the virtual machine a virtio-rng");
 }
+
+constexpr const char* kSettings = "config.settings";
+constexpr const char* kSecrets = "config.secrets";
+
+bool is_private_key(std::string_view key) { return key.ends_with("tls.key-file"); }
+
+bool is_secret(const Key& key) { return key.secret != nullptr || is_private_key(key.path()); }
 
 }  // namespace
 
@@ -175,6 +182,64 @@ Findings check_limits(const Config& config, const runtime::Deadline& /*deadline*
   char byte = 0;
   view.random = ::getrandom(&byte, 1, GRND_NONBLOCK) == 1;
   return judge_limits(view, needs_of(config));
+}
+
+Findings judge_settings(const std::string& file, const Loaded& loaded) {
+  const std::string check =
+      "penstock check-config" + (file.empty() ? std::string() : " --config " + file);
+  Findings findings;
+  if (!loaded) {
+    for (const std::string& problem : loaded.error()) {
+      findings.push_back(failed(kSettings, problem, "correct it, then run: " + check));
+    }
+    return findings;
+  }
+  findings.push_back(
+      ok(kSettings,
+         fmt::format("{}: {} setting{} differ from the defaults", file.empty() ? "no file" : file,
+                     loaded->changed.size(), loaded->changed.size() == 1 ? "" : "s")));
+  for (const std::string& text : loaded->warnings) {
+    findings.push_back(warning("config.warning", text, "change it, then run: " + check));
+  }
+  return findings;
+}
+
+Findings judge_secret_mode(std::string_view key, const std::string& file, mode_t mode, bool told) {
+  Findings findings;
+  if (!S_ISREG(mode)) return findings;  // a pipe or a device has no secret lying in it
+  if ((mode & S_IROTH) != 0 && !told) {
+    findings.push_back(warning(kSecrets,
+                               fmt::format("{}: everyone on this machine can read {}", key, file),
+                               "chmod o-r " + file));
+  }
+  if ((mode & (S_IWGRP | S_IWOTH)) != 0) {
+    findings.push_back(warning(kSecrets,
+                               fmt::format("{}: others than its owner can replace {}", key, file),
+                               "chmod go-w " + file));
+  }
+  return findings;
+}
+
+Findings check_config(const std::string& file, const Loaded& loaded) {
+  Findings findings = judge_settings(file, loaded);
+  if (!loaded) return findings;
+  std::size_t files = 0;
+  Findings modes;
+  for (const Setting& setting : loaded->changed) {
+    const auto* const path = std::get_if<std::string>(&setting.value);
+    if (path == nullptr || !is_secret(*setting.key)) continue;
+    struct stat status{};
+    if (::stat(path->c_str(), &status) != 0) continue;  // the settings say so themselves
+    ++files;
+    append(modes, judge_secret_mode(setting.key->path(), *path, status.st_mode,
+                                    !is_private_key(setting.key->path())));
+  }
+  if (files > 0 && modes.empty()) {
+    modes.push_back(ok(kSecrets, fmt::format("{} file{} that only the owner can replace", files,
+                                             files == 1 ? "" : "s")));
+  }
+  append(findings, std::move(modes));
+  return findings;
 }
 
 }  // namespace penstock::daemon::doctor

@@ -1,5 +1,5 @@
 // The judgements about the machine, the settings and the data folder.
-#include "daemon/doctor/machine_checks.h"
+#include "daemon/doctor/checks.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,6 @@
 
 #include <cerrno>
 
-#include "daemon/doctor/config_checks.h"
-#include "daemon/doctor/folder_checks.h"
 #include "daemon/doctor/test_findings.h"
 
 namespace penstock::daemon::doctor {

@@ -1,4 +1,4 @@
-#include "daemon/doctor/reach.h"
+#include "daemon/doctor/checks.h"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -48,7 +48,7 @@ bool wait_for(int fd, short events, const runtime::Deadline& deadline) {
 
 Result<void> connect(sink::Socket& socket, const sink::SocketAddress& address,
                      const runtime::Deadline& deadline) {
-  if (Result<void> begun = socket.connect(address); !begun) return begun;
+  PENSTOCK_TRY(socket.connect(address));
   if (!wait_for(socket.fd(), POLLOUT, deadline)) {
     return fail(ErrorKind::timeout, "no answer in time");
   }
@@ -96,21 +96,20 @@ Result<Session> make_session(const ReachOptions& options, const Context& context
 Result<std::optional<Instant>> shake_hands(const ReachOptions& options, int fd,
                                            const runtime::Deadline& deadline) {
   const Context context(SSL_CTX_new(TLS_client_method()));
-  const Result<Session> session = make_session(options, context, fd);
-  if (!session) return std::unexpected(session.error());
+  const Session session = PENSTOCK_TRY(make_session(options, context, fd));
   for (;;) {
     ERR_clear_error();
-    const int done = SSL_connect(session->get());
+    const int done = SSL_connect(session.get());
     if (done == 1) break;
-    const int wants = SSL_get_error(session->get(), done);
+    const int wants = SSL_get_error(session.get(), done);
     if (wants != SSL_ERROR_WANT_READ && wants != SSL_ERROR_WANT_WRITE) {
-      return fail(ErrorKind::unavailable, "TLS: " + tls_problem(session->get()));
+      return fail(ErrorKind::unavailable, "TLS: " + tls_problem(session.get()));
     }
     if (!wait_for(fd, wants == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT, deadline)) {
       return fail(ErrorKind::timeout, "TLS: no answer in time");
     }
   }
-  const Certificate certificate(SSL_get1_peer_certificate(session->get()));
+  const Certificate certificate(SSL_get1_peer_certificate(session.get()));
   if (!certificate) return fail(ErrorKind::unavailable, "TLS: no certificate was shown");
   return end_of(certificate.get());
 }
@@ -118,10 +117,10 @@ Result<std::optional<Instant>> shake_hands(const ReachOptions& options, int fd,
 }  // namespace
 
 Result<Reached> reach(const ReachOptions& options, const runtime::Deadline& deadline) {
-  const auto addresses = sink::resolve_host(options.host, options.port, options.refuse_private);
-  if (!addresses) return std::unexpected(addresses.error());
+  const auto addresses =
+      PENSTOCK_TRY(sink::resolve_host(options.host, options.port, options.refuse_private));
   Error problem;
-  for (const sink::SocketAddress& address : *addresses) {
+  for (const sink::SocketAddress& address : addresses) {
     const std::string name = text_of(address);
     sink::Socket socket;
     if (const Result<void> connected = connect(socket, address, deadline); !connected) {

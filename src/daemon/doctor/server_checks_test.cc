@@ -2,10 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "daemon/doctor/mariadb_checks.h"
-#include "daemon/doctor/postgres_checks.h"
-#include "daemon/doctor/redis_checks.h"
-#include "daemon/doctor/server_judgements.h"
+#include "daemon/doctor/checks.h"
 #include "daemon/doctor/test_findings.h"
 
 namespace penstock::daemon::doctor {

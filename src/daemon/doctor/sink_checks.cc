@@ -1,20 +1,88 @@
-#include "daemon/doctor/sink_checks.h"
+#include "daemon/doctor/checks.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <tuple>
 #include <utility>
 
+#include "base/log.h"
+#include "daemon/compose_dispatch.h"
 #include "daemon/stores.h"
 #include "engine/http/url.h"
+#include "runtime/metrics.h"
+#include "runtime/steady_wall_clock.h"
 #include "runtime/system_clock.h"
+#include "sink/temporal/temporal_client.h"
 #include "store/embedded/inspect.h"
 #include "store/queue/postgres/item_types.h"
 #include "wire/http_url.h"
 
 namespace penstock::daemon::doctor {
 namespace {
+
+using kafka::ClusterView;
+using kafka::TopicView;
+using Kind = TopicUse::Kind;
+
+constexpr const char* kCreate =
+    "kafka-topics.sh --create --topic {} --partitions {} --replication-factor {}";
+
+std::string name_of(const TopicUse& use) { return "kafka.topic." + use.topic; }
+
+Finding judge_missing(const TopicUse& use, std::size_t brokers) {
+  const std::string found = fmt::format("not there, and {} names it", use.who);
+  const std::string create = fmt::format(fmt::runtime(kCreate), use.topic, use.partitions_min,
+                                         std::min<std::size_t>(brokers, 3));
+  switch (use.kind) {
+    case Kind::bus:
+      return ok(name_of(use), found + "; a daemon makes it when it starts");
+    case Kind::dead_letter:
+      return warning(name_of(use),
+                     found +
+                         ": a message that cannot be taken holds up those behind it unless the "
+                         "brokers make topics by themselves",
+                     create);
+    case Kind::intake:
+    case Kind::sink:
+      break;
+  }
+  return failed(name_of(use), found, create);
+}
+
+Finding judge_topic(const TopicView& topic, const TopicUse& use, std::size_t brokers) {
+  const std::string found = fmt::format("{} partition{}, {} replica{}, for {}", topic.partitions,
+                                        topic.partitions == 1 ? "" : "s", topic.replicas,
+                                        topic.replicas == 1 ? "" : "s", use.who);
+  if (topic.leaderless > 0) {
+    return failed(
+        name_of(use),
+        fmt::format("{} of {} partitions have no leader", topic.leaderless, topic.partitions),
+        "start the brokers that hold them: kafka-topics.sh --describe "
+        "--unavailable-partitions");
+  }
+  if (topic.not_in_sync > 0) {
+    return warning(name_of(use),
+                   fmt::format("{} of {} partitions have a replica that is behind",
+                               topic.not_in_sync, topic.partitions),
+                   "see to the brokers that are behind: kafka-topics.sh --describe "
+                   "--under-replicated-partitions");
+  }
+  if (topic.replicas < 2 && brokers > 1) {
+    return warning(name_of(use), found + ": the loss of one broker loses messages",
+                   "raise its replication by kafka-reassign-partitions.sh");
+  }
+  if (use.kind == Kind::bus && topic.partitions < static_cast<std::size_t>(use.partitions_min)) {
+    return warning(name_of(use),
+                   found + fmt::format("; gateway.kafka.partitions is {}", use.partitions_min),
+                   fmt::format("kafka-topics.sh --alter --topic {} --partitions {}", use.topic,
+                               use.partitions_min));
+  }
+  return ok(name_of(use), found);
+}
+
+constexpr const char* kName = "temporal.namespace";
 
 using std::chrono::days;
 
@@ -62,6 +130,93 @@ void add(std::vector<Target>& targets, Target target) {
 
 }  // namespace
 
+std::vector<TopicUse> topics_used(const Config& config,
+                                  std::span<const store::ItemTypeRecord> types) {
+  std::vector<TopicUse> uses;
+  const std::string& suffix = config.kafka.dead_letter_suffix;
+  if (config.gateway.bus == BusChoice::kafka) {
+    const std::string& topic = config.gateway.kafka_topic;
+    uses.push_back({Kind::bus, topic, "gateway.kafka.topic", config.gateway.kafka_partitions});
+    uses.push_back({Kind::dead_letter, topic + suffix, "kafka.intake.dead-letter-suffix"});
+  }
+  for (const auto& [topic, type] : config.kafka.intake_topics) {
+    uses.push_back({Kind::intake, topic, "kafka.intake.topics"});
+    uses.push_back({Kind::dead_letter, topic + suffix, "kafka.intake.dead-letter-suffix"});
+  }
+  for (const store::ItemTypeRecord& record : types) {
+    if (record.settings.sink.type != core::SinkType::kafka) continue;
+    const std::string& topic = record.settings.sink.topic;
+    const auto known = std::ranges::find_if(
+        uses, [&](const TopicUse& use) { return use.kind == Kind::sink && use.topic == topic; });
+    if (known != uses.end()) continue;
+    uses.push_back({Kind::sink, topic, fmt::format("item type {}", record.type.str())});
+  }
+  return uses;
+}
+
+Findings judge_kafka(const ClusterView& view, std::span<const TopicUse> uses) {
+  Findings findings;
+  findings.push_back(view.brokers > 0
+                         ? ok("kafka.brokers", fmt::format("{} broker{}", view.brokers,
+                                                           view.brokers == 1 ? "" : "s"))
+                         : failed("kafka.brokers", "no broker is known", "start the brokers"));
+  for (const TopicUse& use : uses) {
+    const auto topic = std::ranges::find(view.topics, use.topic, &TopicView::name);
+    findings.push_back(topic == view.topics.end() ? judge_missing(use, view.brokers)
+                                                  : judge_topic(*topic, use, view.brokers));
+  }
+  return findings;
+}
+
+Findings check_kafka(const Config& config, std::span<const store::ItemTypeRecord> types,
+                     const runtime::Deadline& deadline) {
+  const std::vector<TopicUse> uses = topics_used(config, types);
+  if (config.kafka.brokers.empty()) {
+    if (uses.empty()) return {skipped("kafka", "kafka.brokers is not set")};
+    return {failed("kafka.brokers",
+                   fmt::format("{} needs Kafka, and kafka.brokers is not set", uses.front().who),
+                   "set kafka.brokers: host:port,host:port")};
+  }
+  const Result<ClusterView> view =
+      kafka::inspect(kafka_connection(config.kafka), deadline.remaining());
+  if (!view) {
+    return {failed("kafka.brokers", fmt::format("{}: {}", config.kafka.brokers, view.error().what),
+                   "start the brokers, or correct kafka.brokers, kafka.tls.* and kafka.sasl.*")};
+  }
+  return judge_kafka(*view, uses);
+}
+
+Findings check_temporal(const Config& config, std::span<const store::ItemTypeRecord> types,
+                        const runtime::Deadline& deadline) {
+  const TemporalConfig& temporal = config.temporal;
+  if (temporal.address.empty()) {
+    const auto user = std::ranges::find_if(types, [](const store::ItemTypeRecord& record) {
+      return record.settings.sink.type == core::SinkType::temporal;
+    });
+    if (user == types.end()) return {skipped("temporal", "temporal.address is not set")};
+    return {failed(kName,
+                   fmt::format("item type {} goes to Temporal, and temporal.address is not "
+                               "set",
+                               user->type.str()),
+                   "set temporal.address: host:port")};
+  }
+  Result<sink::TemporalOptions> options = temporal_options(temporal);
+  if (!options) return {failed(kName, options.error().what, "make the file readable")};
+  const runtime::SteadyWallClock clock;
+  Log log(clock, STDERR_FILENO, LogLevel::off, LogFormat::text);
+  runtime::Metrics metrics;
+  sink::TemporalClient client(clock, log, metrics, std::move(*options));
+  client.wait_for_probe(deadline.remaining());
+  if (const Result<void> served = client.health(); !served) {
+    return {failed(kName, served.error().what,
+                   fmt::format("start Temporal, correct temporal.address, or make the namespace: "
+                               "temporal operator namespace create {}",
+                               temporal.namespace_name))};
+  }
+  return {ok(kName,
+             fmt::format("{} serves the namespace {}", temporal.address, temporal.namespace_name))};
+}
+
 Result<std::vector<store::ItemTypeRecord>> read_item_types(const Config& config,
                                                            const runtime::Deadline& deadline) {
   if (config.dispatch.store == StoreChoice::postgres) {
@@ -70,9 +225,7 @@ Result<std::vector<store::ItemTypeRecord>> read_item_types(const Config& config,
                                nullptr);
     return store::postgres::ItemTypes(pool, deadline.remaining()).list();
   }
-  Result<store::embedded::FolderView> folder = store::embedded::inspect_folder(config.data_dir);
-  if (!folder) return std::unexpected(std::move(folder.error()));
-  return std::move(folder->item_types);
+  return PENSTOCK_TRY(store::embedded::inspect_folder(config.data_dir)).item_types;
 }
 
 std::vector<Target> targets_of(const Config& config, std::span<const store::ItemTypeRecord> types) {
@@ -103,10 +256,8 @@ Finding judge_certificate(std::string name, std::string found, Instant valid_unt
     return failed(std::move(name), found + "; its certificate has ended", "renew the certificate");
   }
   found += fmt::format("; its certificate ends in {} day{}", left, left == 1 ? "" : "s");
-  if (valid_until - now < kRenewWithin) {
-    return warning(std::move(name), found, "renew the certificate");
-  }
-  return ok(std::move(name), found);
+  return graded(std::move(name), false, valid_until - now < kRenewWithin, std::move(found),
+                "renew the certificate");
 }
 
 Finding judge_target(const Target& target, const Result<Reached>& reached, Instant now) {

@@ -1,13 +1,11 @@
 // The judgements about Kafka, the places that item types send to, and our own addresses.
-#include "daemon/doctor/sink_checks.h"
+#include "daemon/doctor/checks.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cerrno>
 
-#include "daemon/doctor/kafka_checks.h"
-#include "daemon/doctor/listen_checks.h"
 #include "daemon/doctor/test_findings.h"
 
 namespace penstock::daemon::doctor {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/time.h"
-#include "daemon/doctor/finding.h"
+#include "daemon/doctor/doctor.h"
 
 namespace penstock::daemon::doctor {
 

@@ -26,7 +26,7 @@
 
 #include "base/rng.h"
 #include "runtime/system_clock.h"
-#include "store/embedded/embedded_store.h"
+#include "store/embedded/store.h"
 
 namespace penstock::store::embedded {
 namespace {

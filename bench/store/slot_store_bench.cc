@@ -35,7 +35,7 @@
 #include "base/rng.h"
 #include "engine/rocksdb/engine_options.h"
 #include "runtime/system_clock.h"
-#include "store/embedded/embedded_store.h"
+#include "store/embedded/store.h"
 #include "store/slots/embedded/encoding.h"
 
 namespace penstock::store::embedded {

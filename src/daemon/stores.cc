@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "engine/rocksdb/folder_holder.h"
+#include "engine/rocksdb/folder.h"
 
 namespace penstock::daemon {
 namespace {

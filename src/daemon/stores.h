@@ -10,7 +10,7 @@
 #include "base/time.h"
 #include "daemon/config/config.h"
 #include "store/backend.h"
-#include "store/embedded/embedded_store.h"
+#include "store/embedded/store.h"
 #include "store/limits/mariadb/mariadb_store.h"
 #include "store/postgres/postgres_store.h"
 #include "store/redis/redis_store.h"

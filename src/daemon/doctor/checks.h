@@ -19,7 +19,7 @@
 #include "engine/kafka/inspect.h"
 #include "engine/mariadb/inspect.h"
 #include "engine/postgres/inspect.h"
-#include "engine/rocksdb/folder_holder.h"
+#include "engine/rocksdb/folder.h"
 #include "engine/rocksdb/verify.h"
 #include "store/embedded/inspect.h"
 #include "store/queue/ports.h"

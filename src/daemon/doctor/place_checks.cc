@@ -22,7 +22,7 @@
 namespace penstock::daemon::doctor {
 namespace {
 
-// Opening alone may write 37 MiB (engine/rocksdb/disk_space.cc).
+// Opening alone may write 37 MiB (engine/rocksdb/folder.cc).
 constexpr std::uint64_t kFreeBytesMin = 64 * kMiB;
 // About ten million slots, and what compaction needs beside them.
 constexpr std::uint64_t kFreeBytesLow = 1024 * kMiB;

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/kafka/test_cluster.h"
+#include "engine/kafka/testing/test_cluster.h"
 #include "runtime/steady_wall_clock.h"
 #include "runtime/test_eventually.h"
 

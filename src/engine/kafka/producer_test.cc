@@ -7,7 +7,7 @@
 #include <optional>
 #include <thread>
 
-#include "engine/kafka/test_cluster.h"
+#include "engine/kafka/testing/test_cluster.h"
 #include "runtime/steady_wall_clock.h"
 
 namespace penstock::kafka {

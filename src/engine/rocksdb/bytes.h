@@ -44,6 +44,9 @@ inline void put_text(std::string& out, const std::string& text) {
   out.append(text);
 }
 
+// The value of a record that says all by its key.
+inline std::string encode_mark() { return {static_cast<char>(kFormat)}; }
+
 // As put_text, for texts that callers bound otherwise.
 inline void put_long_text(std::string& out, std::string_view text) {
   PENSTOCK_CHECK(text.size() <= UINT32_MAX);

@@ -1,9 +1,15 @@
 #include "engine/rocksdb/database.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <rocksdb/env.h>
 #include <rocksdb/listener.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdarg>
+#include <cstdio>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -11,14 +17,81 @@
 #include <utility>
 #include <vector>
 
+#include "base/iso8601.h"
 #include "engine/rocksdb/bytes.h"
-#include "engine/rocksdb/diary.h"
-#include "engine/rocksdb/disk_space.h"
-#include "engine/rocksdb/errors.h"
+#include "engine/rocksdb/folder.h"
 #include "engine/rocksdb/seal.h"
 
 namespace penstock::store::embedded {
 namespace {
+
+// RocksDB's own messages (problems only), in `rocksdb.log` of the data folder and one file before
+// it. RocksDB's usual logger must not be used: once the disk was full, its next line trips an
+// assertion and ends the process (7.8 as Debian builds it). This one drops what it cannot write.
+// Thread-safe.
+class Diary final : public rocksdb::Logger {
+ public:
+  static constexpr std::size_t kBytesMax = std::size_t{1} << 20;  // a file
+
+  Diary(const std::filesystem::path& dir, const Clock& clock);  // `clock` must outlive it
+  ~Diary() override;
+
+  using rocksdb::Logger::Logv;
+  void Logv(const char* format, va_list arguments) override;
+  // Hundreds of lines of settings at every start: they stand in engine_options.cc.
+  void LogHeader(const char* /*format*/, va_list /*arguments*/) override {}
+  std::size_t GetLogFileSize() const override;
+
+ private:
+  void open_file();
+
+  const Clock& clock_;
+  const std::filesystem::path file_;
+  mutable std::mutex mutex_;
+  int fd_ = -1;            // guarded by mutex_; -1 when the file could not be opened
+  std::size_t bytes_ = 0;  // guarded by mutex_
+};
+
+Diary::Diary(const std::filesystem::path& dir, const Clock& clock)
+    : rocksdb::Logger(rocksdb::InfoLogLevel::WARN_LEVEL),
+      clock_(clock),
+      file_(dir / "rocksdb.log") {
+  open_file();
+}
+
+Diary::~Diary() {
+  if (fd_ >= 0) close(fd_);
+}
+
+void Diary::open_file() {
+  fd_ = open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  struct stat status = {};
+  bytes_ = fd_ >= 0 && fstat(fd_, &status) == 0 ? static_cast<std::size_t>(status.st_size) : 0;
+}
+
+void Diary::Logv(const char* format, va_list arguments) {
+  std::array<char, 2'048> message;  // longer ones are cut
+  if (std::vsnprintf(message.data(), message.size(), format, arguments) < 0) return;
+  std::string line = format_instant(clock_.now()) + ' ' + message.data();
+  if (line.back() != '\n') line.push_back('\n');
+
+  const std::lock_guard lock(mutex_);
+  if (fd_ >= 0 && bytes_ + line.size() > kBytesMax) {
+    close(fd_);
+    std::error_code ignored;
+    std::filesystem::rename(file_, file_.string() + ".old", ignored);
+    open_file();
+  }
+  if (fd_ < 0) return;
+  if (const ssize_t done = write(fd_, line.data(), line.size()); done > 0) {
+    bytes_ += static_cast<std::size_t>(done);
+  }
+}
+
+std::size_t Diary::GetLogFileSize() const {
+  const std::lock_guard lock(mutex_);
+  return bytes_;
+}
 
 bool known_family(std::string_view name) {
   return std::ranges::any_of(kAllFamilies, [&](Family f) { return name == family_name(f); });
@@ -35,7 +108,7 @@ Result<void> check_family_names(const EngineOptions& options) {
   std::vector<std::string> names;
   const rocksdb::Status status =
       rocksdb::DB::ListColumnFamilies(make_db_options(options.env), options.dir.string(), &names);
-  if (!status.ok()) return std::unexpected(translate(status, options.dir, "open the database"));
+  PENSTOCK_TRY(check(status, options.dir, "open the database"));
   for (const std::string& name : names) {
     if (!known_family(name)) {
       return std::unexpected(newer_schema(options.dir, fmt::format("it holds '{}'", name)));
@@ -119,29 +192,16 @@ Database::~Database() {
 }
 
 Result<std::unique_ptr<Database>> Database::open(const EngineOptions& options, const Clock& clock) {
-  if (Result<void> space = check_disk_space(options.dir); !space) {
-    return std::unexpected(std::move(space.error()));
-  }
-  const Result<bool> present = has_database(options.dir);
-  if (!present) return std::unexpected(present.error());
-  if (*present) {
-    if (Result<void> known = check_family_names(options); !known) {
-      return std::unexpected(std::move(known.error()));
-    }
+  PENSTOCK_TRY(check_disk_space(options.dir));
+  const bool present = PENSTOCK_TRY(has_database(options.dir));
+  if (present) {
+    PENSTOCK_TRY(check_family_names(options));
     // Before anything is changed: whoever finds the lost file can put it back.
-    if (Result<void> sealed =
-            options.accept_loss ? Result<void>() : check_seal(options.dir, options.env);
-        !sealed) {
-      return std::unexpected(std::move(sealed.error()));
-    }
+    PENSTOCK_TRY(options.accept_loss ? Result<void>() : check_seal(options.dir, options.env));
   }
   std::unique_ptr<Database> database(new Database(options, clock));
-  if (Result<void> opened = database->open_families(!*present); !opened) {
-    return std::unexpected(std::move(opened.error()));
-  }
-  if (Result<void> schema = database->check_schema(); !schema) {
-    return std::unexpected(std::move(schema.error()));
-  }
+  PENSTOCK_TRY(database->open_families(!present));
+  PENSTOCK_TRY(database->check_schema());
   return database;
 }
 
@@ -173,7 +233,7 @@ Result<void> Database::open_families(bool create) {
   rocksdb::DB* db = nullptr;
   rocksdb::Status status =
       rocksdb::DB::Open(options, options_.dir.string(), descriptors, &handles, &db);
-  if (!status.ok()) return std::unexpected(translate(status, options_.dir, "open the database"));
+  PENSTOCK_TRY(check(status, options_.dir, "open the database"));
   db_.reset(db);
   auto next = std::ranges::copy(handles, families_.begin()).out;
   if (create) {
@@ -185,21 +245,16 @@ Result<void> Database::open_families(bool create) {
   return {};
 }
 
+Place Database::meta() const noexcept {
+  return {.db = *db_, .family = family(Family::meta), .dir = options_.dir};
+}
+
 Result<void> Database::check_schema() {
-  const rocksdb::Slice key(kSchemaKey.data(), kSchemaKey.size());
-  std::string value;
-  const rocksdb::Status status =
-      db_->Get(rocksdb::ReadOptions(), family(Family::meta), key, &value);
-  if (status.ok()) {
-    const Result<std::uint32_t> version = decode_schema(value);
-    if (!version) return std::unexpected(in_folder(version.error(), options_.dir));
-    if (*version > kSchemaVersion) {
-      return std::unexpected(newer_schema(options_.dir, fmt::format("schema {}", *version)));
-    }
-    return {};
-  }
-  if (!status.IsNotFound()) {
-    return std::unexpected(translate(status, options_.dir, "read the schema version"));
+  const std::optional<std::uint32_t> version =
+      PENSTOCK_TRY(find_record(meta(), kSchemaKey, "read the schema version", decode_schema));
+  if (version) {
+    if (*version <= kSchemaVersion) return {};
+    return std::unexpected(newer_schema(options_.dir, fmt::format("schema {}", *version)));
   }
   for (const Family data : kAllFamilies) {
     if (data == Family::meta) continue;
@@ -210,46 +265,29 @@ Result<void> Database::check_schema() {
       return fail(ErrorKind::corrupt, fmt::format("data folder {} holds data but no schema version",
                                                   options_.dir.string()));
     }
-    if (!rows->status().ok()) {
-      return std::unexpected(translate(rows->status(), options_.dir, "read the database"));
-    }
+    PENSTOCK_TRY(check(rows->status(), options_.dir, "read the database"));
   }
   return write_schema();
 }
 
 Result<void> Database::write_schema() {
-  rocksdb::WriteOptions durably;
-  durably.sync = true;
-  const rocksdb::Status status =
-      db_->Put(durably, family(Family::meta), rocksdb::Slice(kSchemaKey.data(), kSchemaKey.size()),
-               encode_schema(kSchemaVersion));
-  if (!status.ok()) return std::unexpected(translate(status, options_.dir, "write"));
-  return {};
+  return write_meta(kSchemaKey, encode_schema(kSchemaVersion));
 }
 
 Result<std::optional<std::uint64_t>> Database::epoch() const {
-  std::string value;
-  const rocksdb::Status status =
-      db_->Get(rocksdb::ReadOptions(), family(Family::meta),
-               rocksdb::Slice(kEpochKey.data(), kEpochKey.size()), &value);
-  if (status.IsNotFound()) return std::nullopt;
-  if (!status.ok()) {
-    return std::unexpected(translate(status, options_.dir, "read the epoch of the seal"));
-  }
-  const Result<std::uint64_t> epoch = decode_epoch(value);
-  if (!epoch) return std::unexpected(in_folder(epoch.error(), options_.dir));
-  return *epoch;
+  return find_record(meta(), kEpochKey, "read the epoch of the seal", decode_epoch);
 }
 
 Result<void> Database::write_epoch(std::uint64_t epoch) {
+  PENSTOCK_TRY(write_meta(kEpochKey, encode_epoch(epoch)));
+  return check(db_->Flush(rocksdb::FlushOptions(), family(Family::meta)), options_.dir, "write");
+}
+
+Result<void> Database::write_meta(std::string_view key, std::string_view value) {
   rocksdb::WriteOptions durably;
   durably.sync = true;
-  rocksdb::Status status =
-      db_->Put(durably, family(Family::meta), rocksdb::Slice(kEpochKey.data(), kEpochKey.size()),
-               encode_epoch(epoch));
-  if (status.ok()) status = db_->Flush(rocksdb::FlushOptions(), family(Family::meta));
-  if (!status.ok()) return std::unexpected(translate(status, options_.dir, "write"));
-  return {};
+  return check(db_->Put(durably, family(Family::meta), slice(key), slice(value)), options_.dir,
+               "write");
 }
 
 std::optional<Error> Database::background_failure() const { return listener_->failure(); }

@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "engine/rocksdb/engine_options.h"
+#include "engine/rocksdb/errors.h"
 #include "engine/rocksdb/format.h"
 
 namespace penstock::store::embedded {
@@ -62,6 +63,8 @@ class Database {
   Database(const EngineOptions& options, const Clock& clock);
   Result<void> open_families(bool create);
   Result<void> check_schema();
+  Place meta() const noexcept;
+  Result<void> write_meta(std::string_view key, std::string_view value);
 
   const EngineOptions options_;
   const std::shared_ptr<FailureListener> listener_;

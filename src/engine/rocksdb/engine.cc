@@ -3,8 +3,7 @@
 #include <rocksdb/transaction_log.h>
 
 #include "base/check.h"
-#include "engine/rocksdb/disk_space.h"
-#include "engine/rocksdb/errors.h"
+#include "engine/rocksdb/folder.h"
 
 namespace penstock::store::embedded {
 namespace {
@@ -18,24 +17,12 @@ constexpr Seconds kSealInterval{1};
 
 }  // namespace
 
-Error Engine::View::translate(const rocksdb::Status& status, std::string_view doing) const {
-  return engine_->noted(embedded::translate(status, engine_->options_.dir, doing));
-}
-
-Error Engine::View::in_folder(Error error) const {
-  return engine_->noted(embedded::in_folder(std::move(error), engine_->options_.dir));
-}
-
 Result<std::unique_ptr<Engine>> Engine::open(const EngineOptions& options, const Clock& clock) {
-  Result<FolderLock> lock = FolderLock::take(options.dir);
-  if (!lock) return std::unexpected(std::move(lock.error()));
-  Result<std::unique_ptr<Database>> database = Database::open(options, clock);
-  if (!database) return std::unexpected(std::move(database.error()));
-  std::unique_ptr<Engine> engine(new Engine(options, clock, std::move(*lock)));
-  engine->database_ = std::move(*database);
-  if (Result<void> sealed = engine->begin_sealing(); !sealed) {
-    return std::unexpected(std::move(sealed.error()));
-  }
+  FolderLock lock = PENSTOCK_TRY(FolderLock::take(options.dir));
+  std::unique_ptr<Database> database = PENSTOCK_TRY(Database::open(options, clock));
+  std::unique_ptr<Engine> engine(new Engine(options, clock, std::move(lock)));
+  engine->database_ = std::move(database);
+  PENSTOCK_TRY(engine->begin_sealing());
   engine->sealer_ = std::make_unique<runtime::Ticker>(
       "sealer", kSealInterval, [engine = engine.get()](const auto&) {
         static_cast<void>(engine->seal());  // the next second tries again
@@ -53,18 +40,17 @@ Engine::~Engine() {
 }
 
 Result<void> Engine::begin_sealing() {
-  const Result<std::optional<std::uint64_t>> epoch = database_->epoch();
-  if (!epoch) return std::unexpected(epoch.error());
+  const std::optional<std::uint64_t> epoch = PENSTOCK_TRY(database_->epoch());
   const Result<std::optional<Seal>> before = read_seal(options_.dir);
   if (!before && !options_.accept_loss) return std::unexpected(before.error());
   const bool has_seal = before && *before && (*before)->sequence > 0 && !options_.accept_loss;
-  if (*epoch && has_seal) {
+  if (epoch && has_seal) {
     sealed_ = **before;
   } else {
     // The file first: a database that says that it is sealed has one.
     sealed_ = {.epoch = static_cast<std::uint64_t>(clock_.now().time_since_epoch().count())};
-    if (Result<void> begun = write_seal(options_.dir, sealed_); !begun) return begun;
-    if (Result<void> marked = database_->write_epoch(sealed_.epoch); !marked) return marked;
+    PENSTOCK_TRY(write_seal(options_.dir, sealed_));
+    PENSTOCK_TRY(database_->write_epoch(sealed_.epoch));
   }
   note_recovered(*database_);
   return seal();
@@ -79,23 +65,21 @@ Result<void> Engine::seal() {
   const std::lock_guard seal_lock(seal_mutex_);
   Seal next{.epoch = sealed_.epoch};
   {
-    const Result<View> view = this->view();
-    if (!view) return std::unexpected(view.error());
+    const View view = PENSTOCK_TRY(this->view());
     const std::lock_guard lock(commit_mutex_);
     // A write that failed may have begun a new log, which then does not hold the last good one.
-    if (Result<void> able = check(); !able) return able;
+    PENSTOCK_TRY(check());
     next.sequence = acknowledged_;
     if (next.sequence > recovered_) {
       std::unique_ptr<rocksdb::LogFile> log;
-      const rocksdb::Status status = view->db().GetCurrentWalFile(&log);
-      if (!status.ok()) return std::unexpected(view->translate(status, "read the log's number"));
+      PENSTOCK_TRY(view.check(view.db().GetCurrentWalFile(&log), "read the log's number"));
       next.log = log->LogNumber();
     }
   }
   if (next == sealed_) return {};
-  Result<void> written = write_seal(options_.dir, next);
-  if (written) sealed_ = next;
-  return written;
+  PENSTOCK_TRY(write_seal(options_.dir, next));
+  sealed_ = next;
+  return {};
 }
 
 Result<Engine::View> Engine::view() {
@@ -115,7 +99,7 @@ void Engine::leave() noexcept {
 }
 
 Result<void> Engine::commit(rocksdb::WriteBatch& batch) {
-  if (Result<void> able = check(); !able) return able;
+  PENSTOCK_TRY(check());
   rocksdb::WriteOptions write;
   write.sync = !options_.relaxed_durability;
   // Only the committing thread replaces database_, so it needs no view.
@@ -139,11 +123,10 @@ Result<void> Engine::check() const {
   return {};
 }
 
-Error Engine::noted(Error error) {
-  if (error.kind != ErrorKind::corrupt) return error;
+void Engine::note(const Error& error) {
+  if (error.kind != ErrorKind::corrupt) return;
   const std::lock_guard lock(mutex_);
   if (damage_.empty()) damage_ = error.what;
-  return error;
 }
 
 std::string Engine::damage() const {
@@ -168,12 +151,9 @@ Result<bool> Engine::mend() {
     return std::unexpected(state.error());
   }
   last_mend_ = now;
-  if (Result<void> space = check_disk_space(options_.dir); !space)
-    return std::unexpected(std::move(space.error()));
+  PENSTOCK_TRY(check_disk_space(options_.dir));
 
-  if (Result<void> reopened = reopen(state.error()); !reopened) {
-    return std::unexpected(std::move(reopened.error()));
-  }
+  PENSTOCK_TRY(reopen(state.error()));
   return true;
 }
 

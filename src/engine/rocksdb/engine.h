@@ -23,7 +23,8 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "engine/rocksdb/database.h"
-#include "engine/rocksdb/folder_lock.h"
+#include "engine/rocksdb/errors.h"
+#include "engine/rocksdb/folder.h"
 #include "engine/rocksdb/seal.h"
 #include "runtime/ticker.h"
 
@@ -43,12 +44,35 @@ class Engine {
     rocksdb::ColumnFamilyHandle* family(Family family) const noexcept {
       return engine_->database_->family(family);
     }
-    Error translate(const rocksdb::Status& status, std::string_view doing) const;
-    Error in_folder(Error error) const;
+
+    // `doing` completes "embedded store in DIR: cannot …".
+    Result<void> check(const rocksdb::Status& status, std::string_view doing) const {
+      return noted(embedded::check(status, engine_->options_.dir, doing));
+    }
+    // Puts the folder in front of a decoder's sentence.
+    template <class T>
+    Result<T> in_folder(Result<T> decoded) const {
+      return noted(embedded::in_folder(std::move(decoded), engine_->options_.dir));
+    }
+    // The record at `key`, decoded; none when there is none.
+    template <class Decode>
+    auto find(Family family, std::string_view key, std::string_view doing, const Decode& decode,
+              const rocksdb::ReadOptions& options = {}) const {
+      return noted(
+          find_record({.db = db(), .family = this->family(family), .dir = engine_->options_.dir},
+                      key, doing, decode, options));
+    }
 
    private:
     friend class Engine;
     explicit View(Engine& engine) noexcept : engine_(&engine) {}
+    // Damage that a reader met is remembered.
+    template <class T>
+    Result<T> noted(Result<T> result) const {
+      if (!result) [[unlikely]]
+        engine_->note(result.error());
+      return result;
+    }
     Engine* engine_;
   };
 
@@ -87,7 +111,7 @@ class Engine {
       : options_(options), clock_(clock), lock_(std::move(lock)) {}
 
   void leave() noexcept;
-  Error noted(Error error);
+  void note(const Error& error);
   Result<void> reopen(const Error& failure);
   Result<void> begin_sealing();
   void note_recovered(const Database& database);

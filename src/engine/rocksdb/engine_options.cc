@@ -6,6 +6,8 @@
 #include <rocksdb/slice_transform.h>
 #include <rocksdb/table.h>
 
+#include <algorithm>
+
 namespace penstock::store::embedded {
 namespace {
 
@@ -42,49 +44,75 @@ rocksdb::BlockBasedTableOptions make_table_options(const std::shared_ptr<rocksdb
   return table;
 }
 
+// How a family is used, which decides how it is set up.
+enum class Use {
+  seldom,    // few records, rarely written
+  again,     // the same few keys again and again: most of it never leaves the write buffer
+  passing,   // most of it is gone before it is worth being made smaller
+  events,    // written once, by the million; looked up by keys that mostly are new
+  items,     // looked up as events are, and written again soon
+  contexts,  // written as items are, read in the order of their keys
+};
+
+struct Row {
+  Family family;
+  const char* name;
+  Use use;
+};
+constexpr std::array<Row, kFamilies> kRows = {{
+    {Family::meta, "default", Use::seldom},
+    {Family::event_slot, "event_slot", Use::events},
+    {Family::slot_window, "slot_window", Use::again},
+    {Family::slot_config, "slot_config", Use::seldom},
+    {Family::throttle_policy, "throttle_policy", Use::seldom},
+    {Family::throttle_usage, "throttle_usage", Use::again},
+    {Family::queue_item, "queue_item", Use::items},
+    {Family::queue_due, "queue_due", Use::passing},
+    {Family::queue_context, "queue_context", Use::contexts},
+    {Family::queue_settled, "queue_settled", Use::passing},
+    {Family::queue_audit, "queue_audit", Use::passing},
+    {Family::queue_state, "queue_state", Use::passing},
+    {Family::item_type, "item_type", Use::seldom},
+    {Family::slot_term, "slot_term", Use::passing},
+    {Family::payment, "payment", Use::items},
+    {Family::payment_order, "payment_order", Use::passing},
+    {Family::gateway_quota, "gateway_quota", Use::again},
+    {Family::gateway_log, "gateway_log", Use::passing},
+}};
+
+constexpr const Row& row_of(Family family) noexcept {
+  return kRows[static_cast<std::size_t>(family)];
+}
+static_assert(std::ranges::all_of(kAllFamilies,
+                                  [](Family each) { return row_of(each).family == each; }));
+
+void insert_in_order(rocksdb::ColumnFamilyOptions& options) {
+  // Batches are written in the order of their keys: start each insert where the last one ended (one
+  // hint for all, hence the empty prefix) instead of at the top. Saves a tenth.
+  options.memtable_insert_with_hint_prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(0));
+}
+
+void expect_new_keys(rocksdb::ColumnFamilyOptions& options) {
+  // Most look-ups are of new keys: a filter over the write buffer spares them the walk down its
+  // skip list. 2 % of the buffer is 24 bits an event.
+  options.memtable_whole_key_filtering = true;
+  options.memtable_prefix_bloom_size_ratio = 0.02;
+}
+
+void expect_millions(rocksdb::ColumnFamilyOptions& options,
+                     rocksdb::BlockBasedTableOptions& table) {
+  options.write_buffer_size = kEventBuffer;
+  options.max_write_buffer_number = kEventBuffersMax;
+  // A filter of a table is loaded whole; 16 MiB tables make that 350 KiB.
+  options.target_file_size_base = 16 * kMiB;
+  options.max_bytes_for_level_base = 128 * kMiB;
+  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(kFilterBits));
+  insert_in_order(options);
+}
+
 }  // namespace
 
-const char* family_name(Family family) noexcept {
-  switch (family) {
-    case Family::meta:
-      return "default";
-    case Family::event_slot:
-      return "event_slot";
-    case Family::slot_window:
-      return "slot_window";
-    case Family::slot_config:
-      return "slot_config";
-    case Family::throttle_policy:
-      return "throttle_policy";
-    case Family::throttle_usage:
-      return "throttle_usage";
-    case Family::queue_item:
-      return "queue_item";
-    case Family::queue_due:
-      return "queue_due";
-    case Family::queue_context:
-      return "queue_context";
-    case Family::queue_settled:
-      return "queue_settled";
-    case Family::queue_audit:
-      return "queue_audit";
-    case Family::queue_state:
-      return "queue_state";
-    case Family::item_type:
-      return "item_type";
-    case Family::slot_term:
-      return "slot_term";
-    case Family::payment:
-      return "payment";
-    case Family::payment_order:
-      return "payment_order";
-    case Family::gateway_quota:
-      return "gateway_quota";
-    case Family::gateway_log:
-      return "gateway_log";
-  }
-  return "";
-}
+const char* family_name(Family family) noexcept { return row_of(family).name; }
 
 rocksdb::DBOptions make_db_options(rocksdb::Env* env) {
   rocksdb::DBOptions options;
@@ -129,60 +157,30 @@ rocksdb::ColumnFamilyOptions make_family_options(Family family,
   options.max_write_buffer_number = kOtherBuffersMax;
   options.write_buffer_size = kSmallBuffer;
   options.compression = rocksdb::kNoCompression;  // configs and counters are small
-  switch (family) {
-    case Family::event_slot:
-      options.write_buffer_size = kEventBuffer;
-      options.max_write_buffer_number = kEventBuffersMax;
-      // A filter of a table is loaded whole; 16 MiB tables make that 350 KiB.
-      options.target_file_size_base = 16 * kMiB;
-      options.max_bytes_for_level_base = 128 * kMiB;
+  switch (row_of(family).use) {
+    case Use::seldom:
+      break;
+    case Use::again:
+      options.write_buffer_size = kWindowBuffer;
+      break;
+    case Use::passing:
+      options.write_buffer_size = kWindowBuffer;
+      insert_in_order(options);
+      break;
+    case Use::events:
+      expect_millions(options, table);
+      expect_new_keys(options);
       // The times and config names of neighbours are alike: about a third is saved, for less
       // processor time than the disk takes for the rest.
       options.compression = rocksdb::kLZ4Compression;
-      table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(kFilterBits));
-      // Batches are written in the order of their keys: start each insert where the last one ended
-      // (one hint for all, hence the empty prefix) instead of at the top. Saves a tenth.
-      options.memtable_insert_with_hint_prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(0));
-      // Most look-ups are of new events: a filter over the write buffer spares them the walk down
-      // its skip list. 2 % of the buffer is 24 bits an event.
-      options.memtable_whole_key_filtering = true;
-      options.memtable_prefix_bloom_size_ratio = 0.02;
       break;
-    case Family::slot_window:
-    case Family::throttle_usage:  // the same few keys again and again: most of it never leaves it
-    case Family::gateway_quota:
-      options.write_buffer_size = kWindowBuffer;
-      break;
-    case Family::queue_item:  // looked up and written as events are
-    case Family::queue_context:
-    case Family::payment:
-      options.write_buffer_size = kEventBuffer;
-      options.max_write_buffer_number = kEventBuffersMax;
-      options.target_file_size_base = 16 * kMiB;
-      options.max_bytes_for_level_base = 128 * kMiB;
+    case Use::items:
+      expect_new_keys(options);
+      [[fallthrough]];
+    case Use::contexts:
+      expect_millions(options, table);
       // The newest files are read and written again soon: compressing them is not worth it.
       options.compression_per_level = {rocksdb::kNoCompression, rocksdb::kLZ4Compression};
-      table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(kFilterBits));
-      options.memtable_insert_with_hint_prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(0));
-      if (family != Family::queue_context) {
-        options.memtable_whole_key_filtering = true;
-        options.memtable_prefix_bloom_size_ratio = 0.02;
-      }
-      break;
-    case Family::queue_due:  // most of it is gone before it is worth being made smaller
-    case Family::queue_settled:
-    case Family::queue_audit:
-    case Family::queue_state:
-    case Family::slot_term:
-    case Family::payment_order:
-    case Family::gateway_log:
-      options.write_buffer_size = kWindowBuffer;
-      options.memtable_insert_with_hint_prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(0));
-      break;
-    case Family::meta:
-    case Family::slot_config:
-    case Family::throttle_policy:
-    case Family::item_type:
       break;
   }
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));

@@ -37,6 +37,12 @@ Error translate(int system_errno, const std::filesystem::path& dir, std::string_
           .what = sentence(dir, doing, std::generic_category().message(system_errno))};
 }
 
+Result<void> check(const rocksdb::Status& status, const std::filesystem::path& dir,
+                   std::string_view doing) {
+  if (status.ok()) return {};
+  return std::unexpected(translate(status, dir, doing));
+}
+
 Error in_folder(Error error, const std::filesystem::path& dir) {
   error.what = fmt::format("embedded store in {}: {}", dir.string(), error.what);
   return error;

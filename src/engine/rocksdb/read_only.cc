@@ -29,7 +29,7 @@ Result<ReadOnly> ReadOnly::open(const std::filesystem::path& dir, rocksdb::Env* 
   options.info_log = std::make_shared<NoLog>();
   std::vector<std::string> there;
   rocksdb::Status status = rocksdb::DB::ListColumnFamilies(options, dir.string(), &there);
-  if (!status.ok()) return std::unexpected(translate(status, dir, "open the database"));
+  PENSTOCK_TRY(check(status, dir, "open the database"));
   const auto cache = make_block_cache(kCacheBytes);
   std::vector<rocksdb::ColumnFamilyDescriptor> wanted;
   for (const Family family : families) {
@@ -39,7 +39,7 @@ Result<ReadOnly> ReadOnly::open(const std::filesystem::path& dir, rocksdb::Env* 
   ReadOnly opened(dir);
   rocksdb::DB* db = nullptr;
   status = rocksdb::DB::OpenForReadOnly(options, dir.string(), wanted, &opened.handles_, &db);
-  if (!status.ok()) return std::unexpected(translate(status, dir, "open the database"));
+  PENSTOCK_TRY(check(status, dir, "open the database"));
   opened.db_.reset(db);
   return opened;
 }
@@ -59,16 +59,8 @@ rocksdb::ColumnFamilyHandle* ReadOnly::family(Family family) const noexcept {
 
 Result<DatabaseEnd> ReadOnly::end() const {
   DatabaseEnd end{.epoch = std::nullopt, .sequence = db_->GetLatestSequenceNumber()};
-  std::string value;
-  const rocksdb::Status status = db_->Get(
-      rocksdb::ReadOptions(), meta(), rocksdb::Slice(kEpochKey.data(), kEpochKey.size()), &value);
-  if (status.ok()) {
-    const Result<std::uint64_t> epoch = decode_epoch(value);
-    if (!epoch) return std::unexpected(in_folder(epoch.error(), dir_));
-    end.epoch = *epoch;
-  } else if (!status.IsNotFound()) {
-    return std::unexpected(translate(status, dir_, "read the epoch of the seal"));
-  }
+  end.epoch =
+      PENSTOCK_TRY(find_record(meta(), kEpochKey, "read the epoch of the seal", decode_epoch));
   db_->GetIntProperty(rocksdb::DB::Properties::kMinLogNumberToKeep, &end.oldest_log);
   return end;
 }

@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "engine/rocksdb/engine_options.h"
+#include "engine/rocksdb/errors.h"
 #include "engine/rocksdb/seal.h"
 
 namespace penstock::store::embedded {
@@ -26,7 +27,7 @@ class ReadOnly {
   ~ReadOnly();
 
   rocksdb::DB& db() const noexcept { return *db_; }
-  rocksdb::ColumnFamilyHandle* meta() const noexcept { return handles_.front(); }
+  Place meta() const noexcept { return {.db = *db_, .family = handles_.front(), .dir = dir_}; }
   // Null: the folder is of a time without this family.
   rocksdb::ColumnFamilyHandle* family(Family family) const noexcept;
 

@@ -143,7 +143,7 @@ Result<std::optional<Seal>> read_seal(const std::filesystem::path& dir) {
 
 Result<void> write_seal(const std::filesystem::path& dir, const Seal& seal) {
   const std::filesystem::path fresh = dir / "SEAL.new";
-  if (Result<void> put = put_file(fresh, encode_seal(seal)); !put) return put;
+  PENSTOCK_TRY(put_file(fresh, encode_seal(seal)));
   if (rename(fresh.c_str(), (dir / kSealName).c_str()) != 0) {
     return std::unexpected(translate(errno, dir, "write the seal"));
   }
@@ -177,8 +177,7 @@ Result<void> compare_seal(const std::filesystem::path& dir, const std::optional<
 }
 
 Result<void> check_seal(const std::filesystem::path& dir, rocksdb::Env* env) {
-  const Result<std::optional<Seal>> seal = read_seal(dir);
-  if (!seal) return std::unexpected(seal.error());
+  const std::optional<Seal> seal = PENSTOCK_TRY(read_seal(dir));
   const std::array families = {Family::meta};
   Result<ReadOnly> database = ReadOnly::open(dir, env, families);
   if (!database) {
@@ -196,9 +195,8 @@ Result<void> check_seal(const std::filesystem::path& dir, rocksdb::Env* env) {
                               log_name(*log)),
                   log_name(*log));
   }
-  const Result<DatabaseEnd> end = database->end();
-  if (!end) return std::unexpected(end.error());
-  return compare_seal(dir, *seal, *end);
+  const DatabaseEnd end = PENSTOCK_TRY(database->end());
+  return compare_seal(dir, seal, end);
 }
 
 }  // namespace penstock::store::embedded

@@ -10,7 +10,7 @@
 #include "engine/rocksdb/database.h"
 #include "engine/rocksdb/engine.h"
 #include "engine/rocksdb/errors.h"
-#include "engine/rocksdb/folder_holder.h"
+#include "engine/rocksdb/folder.h"
 #include "engine/rocksdb/read_only.h"
 #include "engine/rocksdb/seal.h"
 
@@ -67,9 +67,8 @@ Result<Verdict> verify_folder(const std::filesystem::path& dir,
                 fmt::format("data folder {} is in use by process {}: stop it, or verify a copy",
                             dir.string(), *holder));
   }
-  const Result<bool> present = has_database(dir);
-  if (!present) return std::unexpected(present.error());
-  if (!*present) {
+  const bool present = PENSTOCK_TRY(has_database(dir));
+  if (!present) {
     return fail(ErrorKind::not_found, fmt::format("folder {} holds no database", dir.string()));
   }
   Verdict verdict;
@@ -101,9 +100,8 @@ Result<Verdict> verify_folder(const std::filesystem::path& dir,
 
 Result<void> accept_loss(const std::filesystem::path& dir, const Clock& clock) {
   constexpr std::size_t kCacheBytes = std::size_t{8} << 20;
-  Result<std::unique_ptr<Engine>> engine =
-      Engine::open({.dir = dir, .cache_bytes = kCacheBytes, .accept_loss = true}, clock);
-  if (!engine) return std::unexpected(std::move(engine.error()));
+  std::unique_ptr<Engine> engine = PENSTOCK_TRY(
+      Engine::open({.dir = dir, .cache_bytes = kCacheBytes, .accept_loss = true}, clock));
   return {};
 }
 

@@ -10,9 +10,9 @@
 
 #include "base/test_instants.h"
 #include "base/time.h"
-#include "engine/rocksdb/private_mounts.h"
-#include "engine/rocksdb/temp_folder.h"
-#include "store/embedded/embedded_store.h"
+#include "engine/rocksdb/testing/private_mounts.h"
+#include "engine/rocksdb/testing/temp_folder.h"
+#include "store/embedded/store.h"
 
 namespace penstock::store::embedded {
 namespace {

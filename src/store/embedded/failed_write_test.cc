@@ -11,8 +11,8 @@
 #include "base/rng.h"
 #include "base/test_instants.h"
 #include "base/time.h"
-#include "engine/rocksdb/faulty_file_system.h"
-#include "engine/rocksdb/temp_folder.h"
+#include "engine/rocksdb/testing/faulty_file_system.h"
+#include "engine/rocksdb/testing/temp_folder.h"
 #include "store/embedded/store_parts.h"
 
 namespace penstock::store::embedded {

@@ -8,8 +8,8 @@
 #include <memory>
 #include <string>
 
-#include "engine/rocksdb/temp_folder.h"
-#include "store/embedded/embedded_store.h"
+#include "engine/rocksdb/testing/temp_folder.h"
+#include "store/embedded/store.h"
 #include "store/slots/embedded/encoding.h"
 
 namespace penstock::store::embedded {

@@ -14,14 +14,13 @@
 
 #include "base/test_instants.h"
 #include "base/time.h"
-#include "engine/rocksdb/cursor.h"
 #include "engine/rocksdb/engine.h"
 #include "engine/rocksdb/engine_options.h"
-#include "engine/rocksdb/folder_holder.h"
-#include "engine/rocksdb/folder_lock.h"
+#include "engine/rocksdb/folder.h"
+#include "engine/rocksdb/records.h"
 #include "engine/rocksdb/seal.h"
-#include "engine/rocksdb/temp_folder.h"
-#include "store/embedded/embedded_store.h"
+#include "engine/rocksdb/testing/temp_folder.h"
+#include "store/embedded/store.h"
 #include "store/queue/embedded/queue_encoding.h"
 #include "store/slots/embedded/encoding.h"
 

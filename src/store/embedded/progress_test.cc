@@ -7,9 +7,9 @@
 
 #include "base/test_instants.h"
 #include "base/time.h"
-#include "engine/rocksdb/temp_folder.h"
-#include "store/embedded/embedded_progress.h"
+#include "engine/rocksdb/testing/temp_folder.h"
 #include "store/embedded/store_parts.h"
+#include "store/embedded/writer.h"
 
 namespace penstock::store::embedded {
 namespace {

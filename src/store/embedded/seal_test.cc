@@ -14,7 +14,7 @@
 
 #include "base/test_instants.h"
 #include "base/time.h"
-#include "engine/rocksdb/temp_folder.h"
+#include "engine/rocksdb/testing/temp_folder.h"
 #include "engine/rocksdb/verify.h"
 #include "store/embedded/store_parts.h"
 #include "store/slots/embedded/encoding.h"

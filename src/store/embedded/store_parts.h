@@ -9,25 +9,25 @@
 #include "engine/rocksdb/engine.h"
 #include "runtime/tick_clock.h"
 #include "store/backend.h"
-#include "store/embedded/embedded_progress.h"
 #include "store/embedded/writer.h"
-#include "store/limits/embedded/embedded_limit_archive.h"
-#include "store/limits/embedded/embedded_policies.h"
-#include "store/payments/embedded/embedded_payments.h"
-#include "store/queue/embedded/embedded_item_types.h"
-#include "store/queue/embedded/embedded_leases.h"
-#include "store/queue/embedded/embedded_queue.h"
-#include "store/quota/embedded/embedded_attempts.h"
-#include "store/quota/embedded/embedded_deliveries.h"
-#include "store/quota/embedded/embedded_quotas.h"
-#include "store/quota/embedded/embedded_send_keys.h"
-#include "store/quota/embedded/embedded_usage_export.h"
-#include "store/slots/embedded/embedded_configs.h"
-#include "store/slots/embedded/embedded_life.h"
-#include "store/slots/embedded/embedded_retention.h"
-#include "store/slots/embedded/embedded_slots.h"
+#include "store/limits/embedded/limits.h"
+#include "store/payments/embedded/payments.h"
+#include "store/queue/embedded/queue.h"
+#include "store/quota/embedded/quota.h"
+#include "store/slots/embedded/slots.h"
 
 namespace penstock::store::embedded {
+
+// RetentionClock by the writer's record of progress.
+class EmbeddedProgress final : public RetentionClock {
+ public:
+  explicit EmbeddedProgress(Writer& writer) : writer_(writer) {}
+
+  Result<Instant> older_than(Millis keep) override;
+
+ private:
+  Writer& writer_;
+};
 
 class EmbeddedHealth final : public StoreHealth {
  public:
@@ -51,24 +51,24 @@ struct StoreParts {
 
   std::unique_ptr<Engine> engine;
   Writer writer;
-  EmbeddedSlots slots;
-  EmbeddedConfigs configs;
-  EmbeddedRetention retention;
-  EmbeddedLife life;
-  EmbeddedPolicies policies;
-  EmbeddedLimitArchive limit_archive;
-  EmbeddedQueue queue;
-  EmbeddedLeases leases;
-  EmbeddedItemTypes item_types;
-  EmbeddedPayments payments;
-  EmbeddedPaymentRules payment_rules;
-  EmbeddedQuotas quotas;
-  EmbeddedDeliveries deliveries;
-  EmbeddedUsageExport usage_export;
-  EmbeddedAttempts attempts;
-  EmbeddedSendKeys send_keys;
-  EmbeddedProgress progress;
-  EmbeddedHealth health;
+  EmbeddedSlots slots{writer};
+  EmbeddedConfigs configs{writer};
+  EmbeddedRetention retention{writer};
+  EmbeddedLife life{writer};
+  EmbeddedPolicies policies{writer};
+  EmbeddedLimitArchive limit_archive{writer};
+  EmbeddedQueue queue{writer};
+  EmbeddedLeases leases{writer};
+  EmbeddedItemTypes item_types{writer};
+  EmbeddedPayments payments{writer};
+  EmbeddedPaymentRules payment_rules{writer};
+  EmbeddedQuotas quotas{writer};
+  EmbeddedDeliveries deliveries{writer};
+  EmbeddedUsageExport usage_export{writer};
+  EmbeddedAttempts attempts{writer};
+  EmbeddedSendKeys send_keys{writer};
+  EmbeddedProgress progress{writer};
+  EmbeddedHealth health{writer};
 };
 
 }  // namespace penstock::store::embedded

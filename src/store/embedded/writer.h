@@ -4,15 +4,17 @@
 
 #include <cstddef>
 #include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "base/time.h"
+#include "core/retention/progress.h"
 #include "engine/rocksdb/engine.h"
-#include "store/embedded/embedded_progress.h"
 #include "store/limits/embedded/policy_index.h"
 #include "store/queue/embedded/queue_index.h"
-#include "store/slots/embedded/active_configs.h"
-#include "store/slots/embedded/timelines.h"
+#include "store/slots/embedded/known_configs.h"
 #include "store/slots/embedded/window_counters.h"
 
 namespace penstock::store::embedded {
@@ -20,6 +22,31 @@ namespace penstock::store::embedded {
 // Windows read ahead at start, over all pools: a quarter of a million take about a tenth of a
 // second and 2 MiB; a search that goes further reads on by itself.
 inline constexpr std::size_t kWarmWindowsMax = 262'144;
+
+// meta  "progress" -> kFormat, then of each mark: u64 wall us, u64 progress us
+inline constexpr std::string_view kProgressKey = "progress";
+std::string encode_progress(const core::Progress& progress);
+Result<core::Progress> decode_progress(std::string_view value);
+
+// How far time has gone on, for retention: kept in one record, which is written once a minute.
+class ProgressRecord {
+ public:
+  using MonotonicSource = Micros (*)() noexcept;
+  explicit ProgressRecord(MonotonicSource monotonic) : monotonic_(monotonic) {}
+
+  Result<void> load(const Engine::View& view);
+  // Goes on to `now`; nothing is written.
+  Instant older_than(Millis keep, Instant now);
+  // Writes what there is unless that was done within the last minute: a crash loses so much
+  // progress, which only keeps things longer.
+  Result<void> write(Engine& engine);
+
+ private:
+  const MonotonicSource monotonic_;
+  core::Progress progress_;
+  std::optional<Micros> advanced_;  // by the monotonic clock
+  std::optional<Micros> written_;   // by the monotonic clock
+};
 
 struct Writer {
   Writer(Engine& engine_in, const Clock& clock_in, ProgressRecord::MonotonicSource monotonic)
@@ -31,6 +58,15 @@ struct Writer {
 
   // Mends a failed engine if it can be. Holding `mutex`, and no view.
   Result<void> ready();
+
+  // One step of who changes something, with ready() behind it: nobody else writes while it lives.
+  struct Turn {
+    std::unique_lock<std::mutex> lock;
+    Engine::View view;
+  };
+  Result<Turn> turn();
+
+  Instant at(std::optional<Instant> now) const { return now.value_or(clock.now()); }
 
   Engine& engine;
   const Clock& clock;

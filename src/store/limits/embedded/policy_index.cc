@@ -1,49 +1,30 @@
 #include "store/limits/embedded/policy_index.h"
 
-#include <rocksdb/db.h>
-
 #include <algorithm>
 #include <mutex>
 #include <utility>
 
-#include "engine/rocksdb/cursor.h"
+#include "engine/rocksdb/records.h"
 #include "store/limits/embedded/policy_encoding.h"
 
 namespace penstock::store::embedded {
-namespace {
-
-Result<std::uint64_t> read_policies_revision(const Engine::View& view) {
-  std::string value;
-  const rocksdb::Status status =
-      view.db().Get(rocksdb::ReadOptions(), view.family(Family::meta),
-                    rocksdb::Slice(kPolicyRevisionKey.data(), kPolicyRevisionKey.size()), &value);
-  if (status.IsNotFound()) return 0;
-  if (!status.ok()) return std::unexpected(view.translate(status, "read the database"));
-  Result<std::uint64_t> revision = decode_revision(value);
-  if (!revision) return std::unexpected(view.in_folder(std::move(revision.error())));
-  return revision;
-}
-
-}  // namespace
 
 Result<void> PolicyIndex::load(const Engine::View& view) {
-  const Result<std::uint64_t> revision = read_policies_revision(view);
-  if (!revision) return std::unexpected(revision.error());
+  const std::optional<std::uint64_t> revision = PENSTOCK_TRY(
+      view.find(Family::meta, kPolicyRevisionKey, "read the database", decode_revision));
+  std::vector<core::Policy> newest = PENSTOCK_TRY(read_first_of_each(
+      view, Family::throttle_policy, decode_policy,
+      [](const core::Policy& each) { return policy_record_key(each.draft.key); }));
   Policies fresh;
   std::int64_t id_max = 0;
-  Cursor cursor(view, Family::throttle_policy, "", "");
-  while (cursor.valid()) {
-    Result<core::Policy> policy = decode_policy(cursor.key(), cursor.value());
-    if (!policy) return std::unexpected(view.in_folder(std::move(policy.error())));
-    std::string key = policy->draft.key;
-    cursor.seek(behind(policy_record_key(key)));
-    id_max = std::max(id_max, policy->id);
-    fresh.insert_or_assign(std::move(key), std::move(*policy));
+  for (core::Policy& policy : newest) {
+    id_max = std::max(id_max, policy.id);
+    std::string key = policy.draft.key;
+    fresh.insert_or_assign(std::move(key), std::move(policy));
   }
-  if (Result<void> status = cursor.status(); !status) return status;
   const std::lock_guard lock(mutex_);
   policies_.swap(fresh);
-  revision_ = *revision;
+  revision_ = revision.value_or(0);
   id_max_ = id_max;
   return {};
 }
@@ -80,22 +61,6 @@ void PolicyIndex::set(const core::Policy& policy, std::uint64_t revision) {
   policies_.insert_or_assign(policy.draft.key, policy);
   revision_ = revision;
   id_max_ = std::max(id_max_, policy.id);
-}
-
-Result<std::vector<core::Policy>> policy_versions(const Engine::View& view, std::string_view key,
-                                                  std::size_t limit) {
-  std::vector<core::Policy> versions;
-  Cursor cursor(view, Family::throttle_policy, policy_record_key(key),
-                behind(policy_record_key(key)));
-  for (; cursor.valid() && versions.size() < limit; cursor.next()) {
-    Result<core::Policy> policy = decode_policy(cursor.key(), cursor.value());
-    if (!policy) return std::unexpected(view.in_folder(std::move(policy.error())));
-    versions.push_back(std::move(*policy));
-  }
-  if (!cursor.valid()) {
-    if (Result<void> status = cursor.status(); !status) return std::unexpected(status.error());
-  }
-  return versions;
 }
 
 }  // namespace penstock::store::embedded

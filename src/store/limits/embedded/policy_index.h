@@ -1,5 +1,5 @@
 // The newest version of every policy, ends (deleted) too, since a key that is created again goes on
-// counting; and the records behind it. Changed by the writer; readable by any thread.
+// counting. Changed by the writer; readable by any thread.
 #pragma once
 
 #include <cstddef>
@@ -40,9 +40,5 @@ class PolicyIndex {
   std::uint64_t revision_ = 0;  // guarded by mutex_
   std::int64_t id_max_ = 0;     // guarded by mutex_
 };
-
-// Versions of `key`, newest first.
-Result<std::vector<core::Policy>> policy_versions(const Engine::View& view, std::string_view key,
-                                                  std::size_t limit);
 
 }  // namespace penstock::store::embedded

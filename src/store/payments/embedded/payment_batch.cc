@@ -6,16 +6,11 @@
 #include <numeric>
 #include <utility>
 
-#include "engine/rocksdb/cursor.h"
-#include "store/queue/embedded/queue_reads.h"
+#include "engine/rocksdb/bytes.h"
+#include "store/queue/embedded/queue_step.h"
 
 namespace penstock::store::embedded {
 namespace {
-
-Error foreign_item(const PaymentId& id) {
-  return {.kind = ErrorKind::conflict,
-          .what = "there is an item PAYMENT:" + id.str() + " that belongs to no payment"};
-}
 
 PaymentEntry entry_of(const NewPayment& payment, Instant now) {
   PaymentEntry entry{.status = payment.status,
@@ -33,6 +28,11 @@ PaymentEntry entry_of(const NewPayment& payment, Instant now) {
 
 }  // namespace
 
+Error foreign_item(const PaymentId& id) {
+  return {.kind = ErrorKind::conflict,
+          .what = "there is an item PAYMENT:" + id.str() + " that belongs to no payment"};
+}
+
 NewItem item_of(const NewPayment& payment) {
   return {.type = payment_item_type(),
           .id = ItemId::trusted(payment.id.str()),
@@ -42,46 +42,32 @@ NewItem item_of(const NewPayment& payment) {
           .digest = payment.digest};
 }
 
-void PaymentWrites::put(Family family, std::string_view key, std::string_view value) {
-  const rocksdb::Status done = batch_.Put(view_.family(family), slice(key), slice(value));
-  if (status_.ok()) status_ = done;
-}
-
-// As QueueStep: of a key that is never put twice without being removed between.
-void PaymentWrites::remove_once(Family family, std::string_view key) {
-  const rocksdb::Status done = batch_.SingleDelete(view_.family(family), slice(key));
-  if (status_.ok()) status_ = done;
-}
-
-void PaymentWrites::add(const PaymentId& id, const PaymentEntry& payment) {
-  encode_payment(payment, value_);
-  put(Family::payment, id.str(), value_);
-  put(Family::payment_order, payment_time_key(payment.scheduled, id.str()), encode_payment_mark());
+void add_payment(Changes& changes, const PaymentId& id, const PaymentEntry& payment) {
+  std::string value;
+  encode_payment(payment, value);
+  changes.put(Family::payment, id.str(), value);
+  changes.put(Family::payment_order, payment_time_key(payment.scheduled, id.str()), encode_mark());
   if (is_indexed(payment.status)) {
-    put(Family::payment_order, payment_status_key(payment.status, id.str()), encode_payment_mark());
+    changes.put(Family::payment_order, payment_status_key(payment.status, id.str()), encode_mark());
   }
 }
 
-void PaymentWrites::change(const PaymentId& id, PaymentStatus before, const PaymentEntry& payment) {
-  encode_payment(payment, value_);
-  put(Family::payment, id.str(), value_);
+void change_payment(Changes& changes, const PaymentId& id, PaymentStatus before,
+                    const PaymentEntry& payment) {
+  std::string value;
+  encode_payment(payment, value);
+  changes.put(Family::payment, id.str(), value);
   if (is_indexed(before)) {
-    remove_once(Family::payment_order, payment_status_key(before, id.str()));
+    changes.remove_once(Family::payment_order, payment_status_key(before, id.str()));
   }
 }
 
-void PaymentWrites::forget(const PaymentPlace& place, PaymentStatus status) {
-  const rocksdb::Status done = batch_.Delete(view_.family(Family::payment), slice(place.id.str()));
-  if (status_.ok()) status_ = done;
-  remove_once(Family::payment_order, payment_time_key(place.scheduled, place.id.str()));
+void forget_payment(Changes& changes, const PaymentPlace& place, PaymentStatus status) {
+  changes.remove(Family::payment, place.id.str());
+  changes.remove_once(Family::payment_order, payment_time_key(place.scheduled, place.id.str()));
   if (is_indexed(status)) {
-    remove_once(Family::payment_order, payment_status_key(status, place.id.str()));
+    changes.remove_once(Family::payment_order, payment_status_key(status, place.id.str()));
   }
-}
-
-Result<void> PaymentWrites::status() const {
-  if (!status_.ok()) return std::unexpected(view_.translate(status_, "write"));
-  return {};
 }
 
 std::vector<Result<TakenPayment>> PaymentBatch::run() {
@@ -93,14 +79,14 @@ std::vector<Result<TakenPayment>> PaymentBatch::run() {
   const Result<Engine::View> view = writer_.engine.view();
   if (!view) return all_fail(view.error());
   sort();
-  look_up(*view);
+  look_up_.run(*view, Family::payment, keys_, /*ascending=*/true);
   std::vector<Result<TakenPayment>> answers(payments_.size());
   item_of_.assign(payments_.size(), kNone);
   foreign_.assign(payments_.size(), false);
   for (std::size_t key = 0; key < keys_.size(); ++key) {
     const std::size_t place = first_[key];
     const NewPayment& payment = payments_[place];
-    if (!statuses_[key].IsNotFound()) {
+    if (!look_up_.is_missing(key)) {
       answers[place] = known(*view, place, key);
       continue;
     }
@@ -120,7 +106,7 @@ std::vector<Result<TakenPayment>> PaymentBatch::run() {
     const std::size_t first = first_[key_of_[i]];
     if (foreign_[first]) answers[first] = std::unexpected(foreign_item(payments_[first].id));
     if (first == i) continue;
-    if (!statuses_[key_of_[i]].IsNotFound()) {
+    if (!look_up_.is_missing(key_of_[i])) {
       answers[i] = known(*view, i, key_of_[i]);
       continue;
     }
@@ -148,68 +134,51 @@ void PaymentBatch::sort() {
   }
 }
 
-void PaymentBatch::look_up(const Engine::View& view) {
-  found_.resize(keys_.size());
-  statuses_.resize(keys_.size());
-  view.db().MultiGet(rocksdb::ReadOptions(), view.family(Family::payment), keys_.size(),
-                     keys_.data(), found_.data(), statuses_.data(), /*sorted_input=*/true);
-}
-
 Result<TakenPayment> PaymentBatch::known(const Engine::View& view, std::size_t place,
                                          std::size_t key) {
-  if (!statuses_[key].ok()) {
-    return std::unexpected(view.translate(statuses_[key], "look the payment up"));
-  }
-  Result<PaymentEntry> entry = decode_payment({found_[key].data(), found_[key].size()});
-  if (!entry) return std::unexpected(view.in_folder(std::move(entry.error())));
+  PaymentEntry entry =
+      PENSTOCK_TRY(look_up_.read(view, key, "look the payment up", decode_payment));
   TakenPayment taken{
-      .result = entry->digest == payments_[place].digest ? TakeResult::same : TakeResult::different,
-      .status = entry->status,
+      .result = entry.digest == payments_[place].digest ? TakeResult::same : TakeResult::different,
+      .status = entry.status,
       .item = std::nullopt,
-      .scheduled = entry->scheduled,
-      .reason = std::move(entry->reason)};
-  const Result<std::optional<ItemRecord>> item =
-      current_item(writer_, view, payment_item_type(), ItemId::trusted(payments_[place].id.str()));
-  if (!item) return std::unexpected(item.error());
-  if (*item) {
-    taken.item = (*item)->state;
-    taken.scheduled = (*item)->scheduled;
+      .scheduled = entry.scheduled,
+      .reason = std::move(entry.reason)};
+  const std::optional<ItemRecord> item = PENSTOCK_TRY(
+      current_item(writer_, view, payment_item_type(), ItemId::trusted(payments_[place].id.str())));
+  if (item) {
+    taken.item = item->state;
+    taken.scheduled = item->scheduled;
   }
   return taken;
 }
 
-void PaymentBatch::add_to(PaymentWrites& writes, std::size_t place) const {
-  writes.add(payments_[place].id, entry_of(payments_[place], now_));
-}
-
 Result<void> PaymentBatch::write(const Engine::View& view) {
-  if (created_.empty()) return {};
-  if (items_.empty()) return write_alone(view);
-  const auto rider = [&](std::span<const Result<Enqueued>> answers, rocksdb::WriteBatch& batch) {
-    PaymentWrites writes(view, batch);
+  const auto add = [&](Changes& changes, std::size_t place) {
+    add_payment(changes, payments_[place].id, entry_of(payments_[place], now_));
+  };
+  if (items_.empty()) {
+    Changes changes(view);
+    for (const std::size_t place : created_) add(changes, place);
+    return changes.commit(writer_.engine);
+  }
+  const auto rider = [&](std::span<const Result<Enqueued>> answers,
+                         Changes& changes) -> Result<void> {
     for (const std::size_t place : created_) {
       if (item_of_[place] != kNone) {
         const Result<Enqueued>& item = answers[item_of_[place]];
-        if (!item) return Result<void>(std::unexpected(item.error()));
+        if (!item) return std::unexpected(item.error());
         foreign_[place] = item->result != EnqueueResult::created;
         if (foreign_[place]) continue;
       }
-      add_to(writes, place);
+      add(changes, place);
     }
-    return writes.status();
+    return {};
   };
   for (Result<Enqueued>& answer : enqueue_.run(items_, now_, rider)) {
     if (!answer) return std::unexpected(std::move(answer.error()));
   }
   return {};
-}
-
-Result<void> PaymentBatch::write_alone(const Engine::View& view) {
-  rocksdb::WriteBatch batch;
-  PaymentWrites writes(view, batch);
-  for (const std::size_t place : created_) add_to(writes, place);
-  if (Result<void> status = writes.status(); !status) return status;
-  return writer_.engine.commit(batch);
 }
 
 }  // namespace penstock::store::embedded

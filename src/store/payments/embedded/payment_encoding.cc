@@ -115,12 +115,6 @@ Result<PaymentId> decode_payment_status_key(std::string_view key) {
   return reader.done(std::move(id));
 }
 
-std::string encode_payment_mark() {
-  std::string out;
-  put_number(out, kFormat);
-  return out;
-}
-
 std::string encode_payment_rule_record(const PaymentRuleRecord& record) {
   std::string out;
   put_number(out, kFormat);

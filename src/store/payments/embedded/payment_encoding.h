@@ -52,7 +52,6 @@ std::string payment_time_key(Instant scheduled, std::string_view id = {});
 Result<PaymentPlace> decode_payment_time_key(std::string_view key);
 std::string payment_status_key(PaymentStatus status, std::string_view id = {});
 Result<PaymentId> decode_payment_status_key(std::string_view key);
-std::string encode_payment_mark();  // the value of both
 
 inline constexpr std::string_view kPaymentRulesKey = "payment_rules";
 std::string encode_payment_rule_record(const PaymentRuleRecord& record);

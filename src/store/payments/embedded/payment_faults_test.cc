@@ -10,8 +10,8 @@
 
 #include "base/rng.h"
 #include "base/time.h"
-#include "engine/rocksdb/cursor.h"
-#include "store/embedded/test_faults.h"
+#include "engine/rocksdb/records.h"
+#include "store/embedded/testing/faults.h"
 #include "store/payments/embedded/payment_encoding.h"
 
 namespace penstock::store::embedded {

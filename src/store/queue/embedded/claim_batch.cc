@@ -34,10 +34,8 @@ Result<Claim> ClaimBatch::run() {
     return fail(ErrorKind::conflict, "another node dispatches this type by now");
   }
   gather_given_up();
-  if (Result<void> walked = walk(); !walked) return std::unexpected(std::move(walked.error()));
-  if (Result<void> written = commit(); !written) {
-    return std::unexpected(std::move(written.error()));
-  }
+  PENSTOCK_TRY(walk());
+  PENSTOCK_TRY(commit());
   return std::move(claim_);
 }
 
@@ -57,13 +55,12 @@ void ClaimBatch::gather_given_up() {
 
 Result<void> ClaimBatch::walk() {
   for (;;) {
-    Result<std::optional<TimedKey>> ready = first_due();
-    if (!ready) return std::unexpected(std::move(ready.error()));
+    std::optional<TimedKey> ready = PENSTOCK_TRY(first_due());
     const bool again = !given_up_.empty() &&
-                       (!*ready || std::tie(given_up_.back()->second.due, given_up_.back()->first) <
-                                       std::tie((*ready)->at, (*ready)->id));
-    if (!again && !*ready) return {};
-    const Instant due = again ? given_up_.back()->second.due : (*ready)->at;
+                       (!ready || std::tie(given_up_.back()->second.due, given_up_.back()->first) <
+                                      std::tie(ready->at, ready->id));
+    if (!again && !ready) return {};
+    const Instant due = again ? given_up_.back()->second.due : ready->at;
     if (claim_.items.size() == request_.limit) return {};
     const bool heavy = !claim_.items.empty() && bytes_ >= request_.bytes;
     if (due > now_ + request_.early || heavy || seen_ == request_.limit + kDeadMax) {
@@ -74,29 +71,21 @@ Result<void> ClaimBatch::walk() {
     if (again) {
       const auto& [id, record] = *given_up_.back();
       step_.leave_claim(request_.type, record);
-      Result<void> taken = take({.id = id, .record = record}, /*again=*/true);
-      if (!taken) return taken;
+      PENSTOCK_TRY(take({.id = id, .record = record}, /*again=*/true));
       given_up_.pop_back();
       continue;
     }
-    Result<ItemRecord> record = decode_item(due_.value());
-    if (!record) return std::unexpected(view_.in_folder(std::move(record.error())));
-    Result<void> taken =
-        take({.id = std::move((*ready)->id), .record = std::move(*record)}, /*again=*/false);
-    if (!taken) return taken;
+    ItemRecord record = PENSTOCK_TRY(view_.in_folder(decode_item(due_.value())));
+    PENSTOCK_TRY(take({.id = std::move(ready->id), .record = std::move(record)}, /*again=*/false));
     last_due_key_ = due_.key();
     due_.next();
   }
 }
 
 Result<std::optional<TimedKey>> ClaimBatch::first_due() {
-  if (!due_.valid()) {
-    if (Result<void> status = due_.status(); !status) return std::unexpected(status.error());
-    return std::nullopt;
-  }
-  Result<TimedKey> key = decode_timed_key(request_.type, due_.key());
-  if (!key) return std::unexpected(view_.in_folder(std::move(key.error())));
-  return std::move(*key);
+  const bool more = PENSTOCK_TRY(due_.more());
+  if (!more) return std::nullopt;
+  return view_.in_folder(decode_timed_key(request_.type, due_.key()));
 }
 
 Result<void> ClaimBatch::take(QueueIndex::Held item, bool again) {
@@ -111,15 +100,14 @@ Result<void> ClaimBatch::take(QueueIndex::Held item, bool again) {
     if (again) dead_.push_back(std::move(item.id));
     return {};
   }
-  Result<std::string> context = read_context(item);
-  if (!context) return std::unexpected(std::move(context.error()));
-  bytes_ += context->size();
+  std::string context = PENSTOCK_TRY(read_context(item));
+  bytes_ += context.size();
   step_.claim(request_.type, item.id, record, number_, request_.token, now_);
   claim_.items.push_back({.id = item.id,
                           .scheduled = record.scheduled,
                           .retry_count = record.retry_count,
                           .attempts = record.attempts,
-                          .context = std::move(*context)});
+                          .context = std::move(context)});
   taken_.push_back(std::move(item));
   return {};
 }
@@ -139,12 +127,10 @@ Result<std::string> ClaimBatch::read_context(const QueueIndex::Held& item) {
   Cursor& rows = apart ? *apart : *contexts_;
   for (int i = 0; i < kStepsMax && rows.valid() && rows.key() < key; ++i) rows.next();
   if (rows.valid() && rows.key() < key) rows.seek(key);
-  if (!rows.valid()) {
-    if (Result<void> status = rows.status(); !status) return std::unexpected(status.error());
-  }
-  if (!rows.valid() || rows.key() != key) {
-    return std::unexpected(
-        view_.in_folder({.kind = ErrorKind::corrupt, .what = "an item has lost its context"}));
+  const bool more = PENSTOCK_TRY(rows.more());
+  if (!more || rows.key() != key) {
+    return view_.in_folder(
+        Result<std::string>(fail(ErrorKind::corrupt, "an item has lost its context")));
   }
   return std::string(rows.value());
 }
@@ -156,12 +142,12 @@ Result<void> ClaimBatch::commit() {
   effect.state.token = request_.token;
   if (seen_ > 0) effect.state.last_claim = number_;
   // Everything up to there was taken.
-  if (!last_due_key_.empty()) effect.due_from = last_due_key_ + '\0';
+  if (!last_due_key_.empty()) effect.due_from = after(last_due_key_);
   ClaimRecord claim{.token = request_.token, .at = now_, .ids = {}};
   claim.ids.reserve(taken_.size());
   for (const QueueIndex::Held& each : taken_) claim.ids.push_back(each.id);
   if (!taken_.empty()) step_.open_claim(request_.type, number_, claim);
-  if (Result<void> written = step_.commit(); !written) return written;
+  PENSTOCK_TRY(step_.commit());
   writer_.queue.let_go(type_, dead_);
   if (!taken_.empty()) writer_.queue.hold(type_, number_, std::move(claim), std::move(taken_));
   return {};

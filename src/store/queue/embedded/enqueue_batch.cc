@@ -11,9 +11,6 @@
 namespace penstock::store::embedded {
 namespace {
 
-// Buffers of a batch beyond this are given back after it.
-constexpr std::size_t kKeptItems = 10'000;
-
 Enqueued repeated(const ItemRecord& record, const BodyDigest& digest) {
   const EnqueueResult result = record.state == ItemState::cancelled ? EnqueueResult::cancelled
                                : record.digest == digest            ? EnqueueResult::same
@@ -34,7 +31,7 @@ std::vector<Result<Enqueued>> EnqueueBatch::run(std::span<const NewItem> items, 
   if (!view) return all_fail(view.error());
   items_ = items;
   sort_items();
-  look_up(*view);
+  look_up_.run(*view, Family::queue_item, keys_, /*ascending=*/true);
   look_slots_up(*view);
   std::vector<Result<Enqueued>> answers;
   answers.reserve(items.size());
@@ -64,17 +61,10 @@ void EnqueueBatch::sort_items() {
   }
 }
 
-void EnqueueBatch::look_up(const Engine::View& view) {
-  if (found_.size() < keys_.size()) found_.resize(keys_.size());
-  if (statuses_.size() < keys_.size()) statuses_.resize(keys_.size());
-  view.db().MultiGet(rocksdb::ReadOptions(), view.family(Family::queue_item), keys_.size(),
-                     keys_.data(), found_.data(), statuses_.data(), /*sorted_input=*/true);
-}
-
 void EnqueueBatch::look_slots_up(const Engine::View& view) {
   slot_of_.assign(items_.size(), kNone);
   for (std::size_t i = 0; i < items_.size(); ++i) {
-    if (!items_[i].slot || !statuses_[entry_of_[i]].IsNotFound()) continue;
+    if (!items_[i].slot || !look_up_.is_missing(entry_of_[i])) continue;
     slot_of_[i] = slot_requests_.size();
     slot_requests_.push_back(*items_[i].slot);
   }
@@ -84,20 +74,16 @@ void EnqueueBatch::look_slots_up(const Engine::View& view) {
 Result<Enqueued> EnqueueBatch::decide(const Engine::View& view, std::size_t item, Instant now) {
   const Entry& entry = entries_[entry_of_[item]];
   if (entry.created != kNone) return repeated(created_[entry.created].record, items_[item].digest);
-  return statuses_[entry_of_[item]].IsNotFound() ? create(view, item, now) : known(view, item);
+  return look_up_.is_missing(entry_of_[item]) ? create(view, item, now) : known(view, item);
 }
 
 Result<Enqueued> EnqueueBatch::known(const Engine::View& view, std::size_t item) const {
-  const std::size_t entry = entry_of_[item];
-  if (!statuses_[entry].ok()) {
-    return std::unexpected(view.translate(statuses_[entry], "look the item up"));
-  }
-  Result<ItemRecord> record = decode_item({found_[entry].data(), found_[entry].size()});
-  if (!record) return std::unexpected(view.in_folder(std::move(record.error())));
+  ItemRecord record =
+      PENSTOCK_TRY(look_up_.read(view, entry_of_[item], "look the item up", decode_item));
   if (writer_.queue.of(items_[item].type).claimed.contains(items_[item].id)) {
-    record->state = ItemState::claimed;
+    record.state = ItemState::claimed;
   }
-  return repeated(*record, items_[item].digest);
+  return repeated(record, items_[item].digest);
 }
 
 Result<Enqueued> EnqueueBatch::create(const Engine::View& view, std::size_t item, Instant now) {
@@ -129,12 +115,8 @@ Result<void> EnqueueBatch::write(const Engine::View& view,
     const NewItem& item = items_[fresh.item];
     step.add(item.type, item.id, fresh.record, item.context);
   }
-  if (!slot_requests_.empty()) {
-    if (Result<void> put = slots_.put(view, step.batch()); !put) return put;
-  }
-  if (rider) {
-    if (Result<void> rode = rider(answers, step.batch()); !rode) return rode;
-  }
+  if (!slot_requests_.empty()) PENSTOCK_TRY(slots_.put(step.changes()));
+  if (rider) PENSTOCK_TRY(rider(answers, step.changes()));
   return step.commit();
 }
 
@@ -143,13 +125,11 @@ void EnqueueBatch::forget() {
   items_ = {};
   slot_requests_.clear();
   created_.clear();
-  for (std::size_t i = 0; i < keys_.size(); ++i) found_[i].Reset();
-  if (found_.size() <= kKeptItems) return;
+  if (!look_up_.forget()) return;
   const auto give_back = [](auto&... buffers) {
     ((buffers.clear(), buffers.shrink_to_fit()), ...);
   };
-  give_back(names_, order_, entry_of_, entries_, keys_, found_, statuses_, slot_requests_, slot_of_,
-            created_);
+  give_back(names_, order_, entry_of_, entries_, keys_, slot_requests_, slot_of_, created_);
 }
 
 }  // namespace penstock::store::embedded

@@ -3,10 +3,6 @@
 // holds the writer's mutex.
 #pragma once
 
-#include <rocksdb/slice.h>
-#include <rocksdb/status.h>
-#include <rocksdb/write_batch.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -16,7 +12,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "engine/rocksdb/engine.h"
+#include "engine/rocksdb/records.h"
 #include "store/embedded/writer.h"
 #include "store/queue/embedded/queue_encoding.h"
 #include "store/queue/ports.h"
@@ -30,8 +26,7 @@ class EnqueueBatch {
 
   // What is to be written in the same step, once the answers are known; an error of it refuses the
   // whole batch.
-  using Rider =
-      std::function<Result<void>(std::span<const Result<Enqueued>>, rocksdb::WriteBatch&)>;
+  using Rider = std::function<Result<void>(std::span<const Result<Enqueued>>, Changes&)>;
 
   std::vector<Result<Enqueued>> run(std::span<const NewItem> items, Instant now,
                                     const Rider& rider = nullptr);
@@ -49,7 +44,6 @@ class EnqueueBatch {
   };
 
   void sort_items();
-  void look_up(const Engine::View& view);
   void look_slots_up(const Engine::View& view);
   Result<Enqueued> decide(const Engine::View& view, std::size_t item, Instant now);
   Result<Enqueued> known(const Engine::View& view, std::size_t item) const;
@@ -63,12 +57,10 @@ class EnqueueBatch {
   std::span<const NewItem> items_;
   std::vector<std::string> names_;  // of each item: its key
   std::vector<std::size_t> order_;
-  std::vector<std::size_t> entry_of_;  // item -> entry
-  std::vector<Entry> entries_;         // ascending by key
-  // Of each entry: its key, and what the look-up gave.
-  std::vector<rocksdb::Slice> keys_;
-  std::vector<rocksdb::PinnableSlice> found_;
-  std::vector<rocksdb::Status> statuses_;
+  std::vector<std::size_t> entry_of_;       // item -> entry
+  std::vector<Entry> entries_;              // ascending by key
+  std::vector<rocksdb::Slice> keys_;        // of entries
+  LookUp look_up_;                          // of keys_
   std::vector<SlotRequest> slot_requests_;  // of new items
   std::vector<std::size_t> slot_of_;        // item -> its request, or kNone
   std::vector<Created> created_;

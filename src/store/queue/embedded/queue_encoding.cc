@@ -137,8 +137,7 @@ Result<void> decode_audit(std::string_view value, std::vector<AuditEntry>& entri
     entry.detail = reader.long_text();
     entries.push_back(std::move(entry));
   }
-  Result<int> read = reader.done(0);
-  if (!read) return std::unexpected(std::move(read.error()));
+  PENSTOCK_TRY(reader.done(0));
   return {};
 }
 
@@ -224,12 +223,6 @@ Result<TimedKey> decode_dead_key(const ItemType& type, std::string_view key) {
   timed.at = from_sorted_number(~reader.number<std::uint64_t>());
   timed.id = reader.id<ItemId>(reader.rest());
   return reader.done(std::move(timed));
-}
-
-std::string encode_dead() {
-  std::string out;
-  put_number(out, kFormat);
-  return out;
 }
 
 Result<ItemType> decode_type_state_key(std::string_view key) {

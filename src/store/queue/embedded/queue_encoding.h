@@ -139,7 +139,6 @@ Result<TypeState> decode_type_state(std::string_view value);
 std::string dead_key(const ItemType& type, Instant died, std::string_view id = {});
 std::string dead_prefix(const ItemType& type);
 Result<TimedKey> decode_dead_key(const ItemType& type, std::string_view key);
-std::string encode_dead();
 
 struct ClaimKey {
   ItemType type;

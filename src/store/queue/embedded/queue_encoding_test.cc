@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "store/embedded/test_encoding.h"
+#include "store/embedded/testing/encoding.h"
 #include "store/queue/embedded/item_type_encoding.h"
 
 namespace penstock::store::embedded {

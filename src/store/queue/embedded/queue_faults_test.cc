@@ -13,8 +13,8 @@
 
 #include "base/rng.h"
 #include "base/time.h"
-#include "engine/rocksdb/cursor.h"
-#include "store/embedded/test_faults.h"
+#include "engine/rocksdb/records.h"
+#include "store/embedded/testing/faults.h"
 #include "store/queue/embedded/queue_encoding.h"
 
 namespace penstock::store::embedded {

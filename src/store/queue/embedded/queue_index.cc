@@ -1,13 +1,11 @@
 #include "store/queue/embedded/queue_index.h"
 
-#include <rocksdb/db.h>
-
 #include <ranges>
 #include <utility>
 #include <vector>
 
 #include "base/check.h"
-#include "engine/rocksdb/cursor.h"
+#include "engine/rocksdb/records.h"
 
 namespace penstock::store::embedded {
 namespace {
@@ -17,9 +15,9 @@ Result<bool> is_due(const Engine::View& view, const ItemType& type, const ItemId
   const rocksdb::Status status =
       view.db().Get(rocksdb::ReadOptions(), view.family(Family::queue_due),
                     timed_key(type, due, id.str()), &value);
-  if (status.ok()) return true;
   if (status.IsNotFound()) return false;
-  return std::unexpected(view.translate(status, "read an item"));
+  PENSTOCK_TRY(view.check(status, "read an item"));
+  return true;
 }
 
 // Whether the claim holds the item that `record` was read of; then that is as it was claimed.
@@ -27,9 +25,8 @@ Result<bool> is_held(const Engine::View& view, const ClaimKey& key, const ClaimR
                      const ItemId& id, ItemRecord& record) {
   if (record.state == ItemState::claimed) return record.claim == key.claim;
   if (record.state != ItemState::ready) return false;
-  const Result<bool> due = is_due(view, key.type, id, record.due);
-  if (!due) return std::unexpected(due.error());
-  return !*due && claim_lightly(record, key.claim, claim.token, claim.at);
+  const bool due = PENSTOCK_TRY(is_due(view, key.type, id, record.due));
+  return !due && claim_lightly(record, key.claim, claim.token, claim.at);
 }
 
 // Puts those items of a claim that it still holds into `type`, which knows all newer claims.
@@ -42,22 +39,17 @@ Result<void> read_claim(const Engine::View& view, const ClaimKey& key, ClaimReco
     item_key(key.type, claim.ids[i], names[i]);
     keys[i] = names[i];
   }
-  std::vector<rocksdb::PinnableSlice> values(count);
-  std::vector<rocksdb::Status> statuses(count);
-  view.db().MultiGet(rocksdb::ReadOptions(), view.family(Family::queue_item), count, keys.data(),
-                     values.data(), statuses.data());
+  LookUp items;
+  items.run(view, Family::queue_item, keys, /*ascending=*/false);
   std::size_t left = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    if (statuses[i].IsNotFound()) continue;  // settled and forgotten since
-    if (!statuses[i].ok()) return std::unexpected(view.translate(statuses[i], "read an item"));
+    if (items.is_missing(i)) continue;                  // settled and forgotten since
     if (type.claimed.contains(claim.ids[i])) continue;  // by a newer claim
-    Result<ItemRecord> record = decode_item({values[i].data(), values[i].size()});
-    if (!record) return std::unexpected(view.in_folder(std::move(record.error())));
-    const Result<bool> held = is_held(view, key, claim, claim.ids[i], *record);
-    if (!held) return std::unexpected(held.error());
-    if (!*held) continue;
+    ItemRecord record = PENSTOCK_TRY(items.read(view, i, "read an item", decode_item));
+    const bool held = PENSTOCK_TRY(is_held(view, key, claim, claim.ids[i], record));
+    if (!held) continue;
     ++left;
-    type.claimed.emplace(claim.ids[i], std::move(*record));
+    type.claimed.emplace(claim.ids[i], std::move(record));
   }
   if (left > 0) type.claims.emplace(key.claim, QueueIndex::OpenClaim{std::move(claim), left});
   return {};
@@ -87,11 +79,10 @@ bool claim_lightly(ItemRecord& record, std::uint64_t number, FencingToken token,
 }
 
 Result<void> QueueIndex::load(const Engine::View& view) {
-  Result<Types> fresh = read_types(view);
-  if (!fresh) return std::unexpected(std::move(fresh.error()));
-  if (Result<void> read = read_claims(view, *fresh); !read) return read;
+  Types fresh = PENSTOCK_TRY(read_types(view));
+  PENSTOCK_TRY(read_claims(view, fresh));
   const std::lock_guard lock(mutex_);
-  types_.swap(*fresh);
+  types_.swap(fresh);
   return {};
 }
 
@@ -99,17 +90,14 @@ Result<QueueIndex::Types> QueueIndex::read_types(const Engine::View& view) {
   Types types;
   const std::string begin(1, kTypeStateTag);
   Cursor rows(view, Family::queue_state, begin, behind(begin));
-  for (; rows.valid(); rows.next()) {
-    const Result<ItemType> name = decode_type_state_key(rows.key());
-    if (!name) return std::unexpected(view.in_folder(name.error()));
-    const Result<TypeState> state = decode_type_state(rows.value());
-    if (!state) return std::unexpected(view.in_folder(state.error()));
-    Type& type = types[*name];
-    type.state = *state;
-    type.due_from = queue_prefix(*name);
-    type.settled_from = queue_prefix(*name);
+  for (; PENSTOCK_TRY(rows.more()); rows.next()) {
+    const ItemType name = PENSTOCK_TRY(view.in_folder(decode_type_state_key(rows.key())));
+    const TypeState state = PENSTOCK_TRY(view.in_folder(decode_type_state(rows.value())));
+    Type& type = types[name];
+    type.state = state;
+    type.due_from = queue_prefix(name);
+    type.settled_from = queue_prefix(name);
   }
-  if (Result<void> status = rows.status(); !status) return std::unexpected(status.error());
   return types;
 }
 
@@ -117,19 +105,14 @@ Result<void> QueueIndex::read_claims(const Engine::View& view, Types& types) {
   std::vector<std::pair<ClaimKey, ClaimRecord>> claims;
   const std::string begin(1, kClaimTag);
   Cursor rows(view, Family::queue_state, begin, behind(begin));
-  for (; rows.valid(); rows.next()) {
-    Result<ClaimKey> key = decode_claim_key(rows.key());
-    if (!key) return std::unexpected(view.in_folder(std::move(key.error())));
-    Result<ClaimRecord> claim = decode_claim(rows.value());
-    if (!claim) return std::unexpected(view.in_folder(std::move(claim.error())));
-    claims.emplace_back(std::move(*key), std::move(*claim));
+  for (; PENSTOCK_TRY(rows.more()); rows.next()) {
+    ClaimKey key = PENSTOCK_TRY(view.in_folder(decode_claim_key(rows.key())));
+    ClaimRecord claim = PENSTOCK_TRY(view.in_folder(decode_claim(rows.value())));
+    claims.emplace_back(std::move(key), std::move(claim));
   }
-  if (Result<void> status = rows.status(); !status) return status;
   // The newest first: it has what an older one names too.
   for (auto& [key, claim] : claims | std::views::reverse) {
-    if (Result<void> read = read_claim(view, key, std::move(claim), types[key.type]); !read) {
-      return read;
-    }
+    PENSTOCK_TRY(read_claim(view, key, std::move(claim), types[key.type]));
   }
   return {};
 }

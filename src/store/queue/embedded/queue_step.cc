@@ -1,10 +1,8 @@
 #include "store/queue/embedded/queue_step.h"
 
-#include <rocksdb/slice.h>
-
 #include <utility>
 
-#include "engine/rocksdb/cursor.h"
+#include "engine/rocksdb/bytes.h"
 
 namespace penstock::store::embedded {
 namespace {
@@ -18,7 +16,7 @@ void lower(std::optional<std::string>& low, const std::string& key) {
 void QueueStep::add(const ItemType& type, const ItemId& id, ItemRecord& record,
                     std::string_view context) {
   timed_key(type, record.scheduled, id.str(), key_);
-  put(Family::queue_context, key_, context);
+  changes_.put(Family::queue_context, key_, context);
   note(type, id, record,
        {.at = record.created,
         .action = AuditAction::enqueued,
@@ -49,7 +47,7 @@ void QueueStep::claim(const ItemType& type, const ItemId& id, ItemRecord& record
     count_out(type, ItemState::ready);
     ++effect(type).state.counts[static_cast<std::size_t>(ItemState::claimed)];
     timed_key(type, record.due, id.str(), key_);
-    return remove_once(Family::queue_due, key_);
+    return changes_.remove_once(Family::queue_due, key_);
   }
   record.claimed = at;
   record.token = token;
@@ -64,12 +62,12 @@ void QueueStep::leave(const ItemType& type, const ItemId& id, const ItemRecord& 
   count_out(type, record.state);
   if (record.state == ItemState::ready) {
     timed_key(type, record.due, id.str(), key_);
-    remove_once(Family::queue_due, key_);
+    changes_.remove_once(Family::queue_due, key_);
   } else if (core::is_settled(record.state)) {
     timed_key(type, record.settled, id.str(), key_);
-    remove_once(Family::queue_settled, key_);
+    changes_.remove_once(Family::queue_settled, key_);
     if (record.state == ItemState::dead) {
-      remove_once(Family::queue_state, dead_key(type, record.settled, id.str()));
+      changes_.remove_once(Family::queue_state, dead_key(type, record.settled, id.str()));
     }
   }
 }
@@ -80,19 +78,20 @@ void QueueStep::enter(const ItemType& type, const ItemId& id, ItemRecord& record
   if (core::is_settled(record.state)) record.settled = at;
   encode_item(record, value_);
   item_key(type, id, key_);
-  put(Family::queue_item, key_, value_);
+  changes_.put(Family::queue_item, key_, value_);
   if (record.state == ItemState::ready) {
     timed_key(type, record.due, id.str(), key_);
-    put(Family::queue_due, key_, value_);
+    changes_.put(Family::queue_due, key_, value_);
     lower(after.due_low, key_);
   } else if (core::is_settled(record.state)) {
     timed_key(type, at, id.str(), key_);
-    put(Family::queue_settled, key_,
+    changes_.put(
+        Family::queue_settled, key_,
         encode_settled(
             {.state = record.state, .scheduled = record.scheduled, .pages = record.pages}));
     lower(after.settled_low, key_);
     if (record.state == ItemState::dead) {
-      put(Family::queue_state, dead_key(type, at, id.str()), encode_dead());
+      changes_.put(Family::queue_state, dead_key(type, at, id.str()), encode_mark());
     }
   }
 }
@@ -102,27 +101,27 @@ void QueueStep::note(const ItemType& type, const ItemId& id, ItemRecord& record,
   const std::size_t before = record.trail.size();
   put_audit(record.trail, entry);
   if (record.trail.size() <= kTrailBytesMax || before == 0) return;
-  put(Family::queue_audit, audit_key(type, id, record.pages),
-      std::string_view(record.trail).substr(0, before));
+  changes_.put(Family::queue_audit, audit_key(type, id, record.pages),
+               std::string_view(record.trail).substr(0, before));
   ++record.pages;
   record.trail.erase(0, before);
 }
 
 void QueueStep::forget(const ItemType& type, const TimedKey& settled, const SettledItem& item) {
   count_out(type, item.state);
-  remove(Family::queue_item, item_key(type, settled.id));
-  remove_once(Family::queue_context, timed_key(type, item.scheduled, settled.id.str()));
-  remove_once(Family::queue_settled, timed_key(type, settled.at, settled.id.str()));
+  changes_.remove(Family::queue_item, item_key(type, settled.id));
+  changes_.remove_once(Family::queue_context, timed_key(type, item.scheduled, settled.id.str()));
+  changes_.remove_once(Family::queue_settled, timed_key(type, settled.at, settled.id.str()));
   if (item.state == ItemState::dead) {
-    remove_once(Family::queue_state, dead_key(type, settled.at, settled.id.str()));
+    changes_.remove_once(Family::queue_state, dead_key(type, settled.at, settled.id.str()));
   }
   for (std::uint32_t page = 0; page < item.pages; ++page) {
-    remove_once(Family::queue_audit, audit_key(type, settled.id, page));
+    changes_.remove_once(Family::queue_audit, audit_key(type, settled.id, page));
   }
 }
 
 void QueueStep::open_claim(const ItemType& type, std::uint64_t number, const ClaimRecord& claim) {
-  put(Family::queue_state, claim_key(type, number), encode_claim(claim));
+  changes_.put(Family::queue_state, claim_key(type, number), encode_claim(claim));
 }
 
 void QueueStep::leave_claim(const ItemType& type, const ItemRecord& record) {
@@ -131,9 +130,11 @@ void QueueStep::leave_claim(const ItemType& type, const ItemRecord& record) {
 
 void QueueStep::count_out(const ItemType& type, ItemState state) {
   std::uint64_t& count = effect(type).state.counts[static_cast<std::size_t>(state)];
-  if (count == 0)
-    return keep(rocksdb::Status::Corruption("there are more items than were counted"));
-  --count;
+  if (count == 0) {
+    miscounted_ = true;
+  } else {
+    --count;
+  }
 }
 
 QueueIndex::Effect& QueueStep::effect(const ItemType& type) {
@@ -147,32 +148,41 @@ QueueIndex::Effect& QueueStep::effect(const ItemType& type) {
 
 Result<void> QueueStep::commit() {
   for (const auto& [type, after] : effects_) {
-    put(Family::queue_state, type_state_key(type), encode_type_state(after.state));
+    changes_.put(Family::queue_state, type_state_key(type), encode_type_state(after.state));
     const QueueIndex::Type& before = writer_.queue.of(type);
     for (const auto& [claim, items] : after.left_claims) {
       if (before.claims.at(claim).left == items) {
-        remove(Family::queue_state, claim_key(type, claim));
+        changes_.remove(Family::queue_state, claim_key(type, claim));
       }
     }
   }
-  if (!status_.ok()) return std::unexpected(view_.translate(status_, "write"));
-  if (Result<void> written = writer_.engine.commit(batch_); !written) return written;
+  if (miscounted_) {
+    return changes_.view().in_folder(
+        Result<void>(fail(ErrorKind::corrupt, "there are more items than were counted")));
+  }
+  PENSTOCK_TRY(changes_.commit(writer_.engine));
   for (const auto& [type, after] : effects_) writer_.queue.apply(type, after);
   return {};
 }
 
-void QueueStep::put(Family family, std::string_view key, std::string_view value) {
-  keep(batch_.Put(view_.family(family), slice(key), slice(value)));
+Result<std::optional<ItemRecord>> read_item(const Engine::View& view, const ItemType& type,
+                                            const ItemId& id, const rocksdb::ReadOptions& options) {
+  return view.find(Family::queue_item, item_key(type, id), "read an item", decode_item, options);
 }
 
-void QueueStep::remove(Family family, std::string_view key) {
-  keep(batch_.Delete(view_.family(family), slice(key)));
+void count_claim(ItemRecord& record, std::optional<ItemRecord>&& claimed) {
+  if (claimed && record.state == ItemState::ready && record.claim < claimed->claim) {
+    record = std::move(*claimed);
+  }
 }
 
-// Of a key that is never put twice without being removed between: RocksDB then drops both when they
-// meet, while the trace of a plain delete stays until it reaches the oldest files.
-void QueueStep::remove_once(Family family, std::string_view key) {
-  keep(batch_.SingleDelete(view_.family(family), slice(key)));
+Result<std::optional<ItemRecord>> current_item(const Writer& writer, const Engine::View& view,
+                                               const ItemType& type, const ItemId& id) {
+  // Before the record: what is remembered follows a commit.
+  std::optional<ItemRecord> claimed = writer.queue.claimed(type, id);
+  std::optional<ItemRecord> record = PENSTOCK_TRY(read_item(view, type, id));
+  if (record) count_claim(*record, std::move(claimed));
+  return record;
 }
 
 }  // namespace penstock::store::embedded

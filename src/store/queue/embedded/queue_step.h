@@ -3,8 +3,6 @@
 // holds the writer's mutex; lives for one step.
 #pragma once
 
-#include <rocksdb/write_batch.h>
-
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -15,7 +13,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "engine/rocksdb/engine.h"
+#include "engine/rocksdb/records.h"
 #include "store/embedded/writer.h"
 #include "store/queue/embedded/queue_encoding.h"
 #include "store/queue/embedded/queue_index.h"
@@ -32,7 +30,7 @@ class QueueStep {
     std::string_view detail = {};
   };
 
-  QueueStep(Writer& writer, const Engine::View& view) : writer_(writer), view_(view) {}
+  QueueStep(Writer& writer, const Engine::View& view) : writer_(writer), changes_(view) {}
 
   // A new item, READY.
   void add(const ItemType& type, const ItemId& id, ItemRecord& record, std::string_view context);
@@ -53,7 +51,8 @@ class QueueStep {
   void leave_claim(const ItemType& type, const ItemRecord& record);
 
   QueueIndex::Effect& effect(const ItemType& type);
-  rocksdb::WriteBatch& batch() noexcept { return batch_; }
+  // For what others write in the same step.
+  Changes& changes() noexcept { return changes_; }
 
   // Durable when it returns; what is remembered follows.
   Result<void> commit();
@@ -62,23 +61,31 @@ class QueueStep {
   void enter(const ItemType& type, const ItemId& id, ItemRecord& record, Instant at);
   void leave(const ItemType& type, const ItemId& id, const ItemRecord& record);
   void note(const ItemType& type, const ItemId& id, ItemRecord& record, const AuditNote& entry);
-  void put(Family family, std::string_view key, std::string_view value);
-  void remove(Family family, std::string_view key);
-  void remove_once(Family family, std::string_view key);
   void count_out(const ItemType& type, ItemState state);
-  void keep(const rocksdb::Status& status) {
-    if (status_.ok()) status_ = status;
-  }
 
   Writer& writer_;
-  const Engine::View& view_;
-  rocksdb::WriteBatch batch_;
-  rocksdb::Status status_;  // the first that was not ok
+  Changes changes_;
+  bool miscounted_ = false;
   std::map<ItemType, QueueIndex::Effect> effects_;
   const ItemType* last_type_ = nullptr;  // most steps are of one type
   QueueIndex::Effect* last_effect_ = nullptr;
   std::string key_;
   std::string value_;
 };
+
+// Reads of single items that several ports need. Safe on any thread.
+
+// As it is written: a claim may hold it all the same.
+Result<std::optional<ItemRecord>> read_item(const Engine::View& view, const ItemType& type,
+                                            const ItemId& id,
+                                            const rocksdb::ReadOptions& options = {});
+
+// A claim leaves the record as it was; what ends it writes the claim's number. `claimed` is what
+// was remembered before the record was read.
+void count_claim(ItemRecord& record, std::optional<ItemRecord>&& claimed);
+
+// As it is: the claim that holds it counts.
+Result<std::optional<ItemRecord>> current_item(const Writer& writer, const Engine::View& view,
+                                               const ItemType& type, const ItemId& id);
 
 }  // namespace penstock::store::embedded

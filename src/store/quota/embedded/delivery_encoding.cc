@@ -122,12 +122,6 @@ Result<PartTime> decode_part_time_key(std::string_view key) {
   return reader.done(std::move(time));
 }
 
-std::string encode_part_mark() {
-  std::string out;
-  put_number(out, kFormat);
-  return out;
-}
-
 std::string export_key(std::string_view name) {
   std::string out(1, kExportTag);
   out += name;

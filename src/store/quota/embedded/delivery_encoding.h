@@ -40,8 +40,6 @@ std::string part_time_key(Instant written);  // all that was written before
 std::string part_time_key(Instant written, const PartName& name);
 Result<PartTime> decode_part_time_key(std::string_view key);
 
-std::string encode_part_mark();
-
 std::string export_key(std::string_view name);
 std::string encode_export(Instant done_to);
 Result<Instant> decode_export(std::string_view value);

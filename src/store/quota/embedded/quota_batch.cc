@@ -6,104 +6,60 @@
 #include <utility>
 
 #include "core/gateway/message.h"
-#include "engine/rocksdb/cursor.h"
+#include "engine/rocksdb/bytes.h"
 
 namespace penstock::store::embedded {
 namespace {
 
-// The bytes of a row, or none.
-Result<std::optional<std::string>> read_row(const Engine::View& view, Family family,
-                                            std::string_view key) {
-  std::string value;
-  const rocksdb::Status status =
-      view.db().Get(rocksdb::ReadOptions(), view.family(family), slice(key), &value);
-  if (status.IsNotFound()) return std::nullopt;
-  if (!status.ok()) return std::unexpected(view.translate(status, "read the gateway's records"));
-  return value;
-}
-
-template <class T>
-Result<std::optional<T>> in_folder(const Engine::View& view, Result<T>&& decoded) {
-  if (!decoded) return std::unexpected(view.in_folder(std::move(decoded.error())));
-  return std::move(*decoded);
-}
+constexpr std::string_view kReading = "read the gateway's records";
 
 }  // namespace
 
 Result<std::optional<QuotaRecord>> read_quota(const Engine::View& view, UserId user) {
-  const auto row = read_row(view, Family::gateway_quota, quota_key(user));
-  if (!row) return std::unexpected(row.error());
-  if (!*row) return std::nullopt;
-  return in_folder(view, decode_quota(**row));
+  return view.find(Family::gateway_quota, quota_key(user), kReading, decode_quota);
 }
 
 Result<std::optional<KeyRecord>> read_key(const Engine::View& view, std::string_view row) {
-  const auto value = read_row(view, Family::gateway_log, row);
-  if (!value) return std::unexpected(value.error());
-  if (!*value) return std::nullopt;
-  return in_folder(view, decode_key(**value));
+  return view.find(Family::gateway_log, row, kReading, decode_key);
 }
 
 Result<std::optional<KeyClaimRecord>> read_key_claim(const Engine::View& view,
                                                      std::string_view row) {
-  const auto value = read_row(view, Family::gateway_log, row);
-  if (!value) return std::unexpected(value.error());
-  if (!*value) return std::nullopt;
-  return in_folder(view, decode_key_claim(**value));
+  return view.find(Family::gateway_log, row, kReading, decode_key_claim);
 }
 
 Result<UsageCounts> read_usage(const Engine::View& view, UserId user, Instant minute) {
-  const auto row = read_row(view, Family::gateway_log, usage_key(user, minute));
-  if (!row) return std::unexpected(row.error());
-  if (!*row) return UsageCounts{};
-  const Result<UsageCounts> counts = decode_usage(**row);
-  if (!counts) return std::unexpected(view.in_folder(counts.error()));
-  return counts;
+  const std::optional<UsageCounts> counts =
+      PENSTOCK_TRY(view.find(Family::gateway_log, usage_key(user, minute), kReading, decode_usage));
+  return counts.value_or(UsageCounts{});
 }
 
-void QuotaWrites::put(Family family, std::string_view key, std::string_view value) {
-  const rocksdb::Status done = batch_.Put(view_.family(family), slice(key), slice(value));
-  if (status_.ok()) status_ = done;
+void put_quota(Changes& changes, UserId user, const QuotaRecord& record) {
+  changes.put(Family::gateway_quota, quota_key(user), encode_quota(record));
 }
 
-void QuotaWrites::remove(Family family, std::string_view key) {
-  const rocksdb::Status done = batch_.Delete(view_.family(family), slice(key));
-  if (status_.ok()) status_ = done;
+void put_usage(Changes& changes, UserId user, Instant minute, const UsageCounts& counts) {
+  changes.put(Family::gateway_log, usage_key(user, minute), encode_usage(counts));
+  changes.put(Family::gateway_log, usage_time_key(minute, user), encode_limited(counts.limited));
 }
 
-void QuotaWrites::put_quota(UserId user, const QuotaRecord& record) {
-  encode_quota(record, value_);
-  put(Family::gateway_quota, quota_key(user), value_);
-}
-
-void QuotaWrites::put_usage(UserId user, Instant minute, const UsageCounts& counts) {
-  put(Family::gateway_log, usage_key(user, minute), encode_usage(counts));
-  put(Family::gateway_log, usage_time_key(minute, user), encode_limited(counts.limited));
-}
-
-Result<void> QuotaWrites::status() const {
-  if (!status_.ok()) return std::unexpected(view_.translate(status_, "write"));
-  return {};
+void put_key(Changes& changes, UserId user, std::string_view key, const KeyRecord& record) {
+  changes.put(Family::gateway_log, send_key(user, key), encode_key(record));
+  changes.put(Family::gateway_log, key_time_key(record.at, user, key), encode_mark());
 }
 
 Result<QuotaPages::Page*> QuotaPages::of(UserId user) {
   const auto [found, added] = pages_.try_emplace(user);
-  if (added) {
-    Result<std::optional<QuotaRecord>> record = read_quota(view_, user);
-    if (!record) return std::unexpected(std::move(record.error()));
-    found->second.record = *record;
-  }
+  if (added) found->second.record = PENSTOCK_TRY(read_quota(view_, user));
   return &found->second;
 }
 
-bool QuotaPages::write(QuotaWrites& writes) const {
-  bool any = false;
+Result<void> QuotaPages::commit(Engine& engine) const {
+  Changes changes(view_);
   for (const auto& [user, page] : pages_) {
-    if (!page.changed) continue;
-    writes.put_quota(user, *page.record);
-    any = true;
+    if (page.changed) put_quota(changes, user, *page.record);
   }
-  return any;
+  return changes.commit(engine);
 }
 
 std::vector<Result<Sent>> QuotaBatch::run() {
@@ -126,8 +82,8 @@ std::vector<Result<Sent>> QuotaBatch::run() {
     write_clamped(*view);
     return answers;
   }
-  const auto rider = [&](std::span<const Result<Enqueued>> items, rocksdb::WriteBatch& batch) {
-    return ride(*view, items, batch);
+  const auto rider = [&](std::span<const Result<Enqueued>> items, Changes& changes) {
+    return ride(items, changes);
   };
   for (const Result<Enqueued>& item : enqueue_.run(items_, now_, rider)) {
     if (!item) return all_fail(item.error());
@@ -138,53 +94,44 @@ std::vector<Result<Sent>> QuotaBatch::run() {
 // Windows that began in the future, of users who are limited. A store that cannot write answers all
 // the same; the next call then tries again.
 void QuotaBatch::write_clamped(const Engine::View& view) const {
-  rocksdb::WriteBatch batch;
-  QuotaWrites writes(view, batch);
+  Changes changes(view);
   for (const auto& [user, state] : users_) {
-    if (state.changed) writes.put_quota(user, *state.record);
+    if (state.changed) put_quota(changes, user, *state.record);
   }
-  if (batch.Count() > 0 && writes.status()) std::ignore = writer_.engine.commit(batch);
+  std::ignore = changes.commit(writer_.engine);
 }
 
 Result<QuotaBatch::User*> QuotaBatch::user_of(const Engine::View& view, UserId user) {
   const auto [found, added] = users_.try_emplace(user);
-  if (added) {
-    Result<std::optional<QuotaRecord>> record = read_quota(view, user);
-    if (!record) return std::unexpected(std::move(record.error()));
-    found->second.record = *record;
-  }
+  if (added) found->second.record = PENSTOCK_TRY(read_quota(view, user));
   return &found->second;
 }
 
 Result<std::optional<KeyRecord>*> QuotaBatch::key_of(const Engine::View& view, const Send& send) {
   const auto [found, added] = keys_.try_emplace(send_key(send.user, send.key));
   if (added) {
-    Result<std::optional<KeyRecord>> record = read_key(view, found->first);
-    if (!record) return std::unexpected(std::move(record.error()));
-    found->second = std::move(*record);
+    found->second = PENSTOCK_TRY(read_key(view, found->first));
     if (found->second && found->second->at + key_term_ <= now_) found->second.reset();
   }
   return &found->second;
 }
 
 Result<Sent> QuotaBatch::decide(const Engine::View& view, const Send& send) {
-  const Result<User*> user = user_of(view, send.user);
-  if (!user) return std::unexpected(user.error());
-  if (!(*user)->record) return Sent{.result = SendResult::unknown_user};
+  User* const user = PENSTOCK_TRY(user_of(view, send.user));
+  if (!user->record) return Sent{.result = SendResult::unknown_user};
   if (!send.key.empty()) {
-    const Result<std::optional<KeyRecord>*> known = key_of(view, send);
-    if (!known) return std::unexpected(known.error());
-    if (const std::optional<KeyRecord>& key = **known) {
+    std::optional<KeyRecord>* const known = PENSTOCK_TRY(key_of(view, send));
+    if (const std::optional<KeyRecord>& key = *known) {
       if (key->digest != send.digest) return Sent{.result = SendResult::different};
       return Sent{.result = SendResult::repeated, .id = key->id};
     }
   }
-  const core::QuotaStep step = core::charge_quota((*user)->record->quota, send.cost, now_);
+  const core::QuotaStep step = core::charge_quota(user->record->quota, send.cost, now_);
   switch (step.verdict) {
     case core::QuotaVerdict::limited:
-      if (step.next != (*user)->record->quota) {
-        (*user)->record->quota = step.next;
-        (*user)->changed = true;
+      if (step.next != user->record->quota) {
+        user->record->quota = step.next;
+        user->changed = true;
       }
       return Sent{.result = SendResult::limited, .retry_after = step.retry_after};
     case core::QuotaVerdict::never:
@@ -192,9 +139,7 @@ Result<Sent> QuotaBatch::decide(const Engine::View& view, const Send& send) {
     case core::QuotaVerdict::admitted:
       break;
   }
-  if (Result<void> taken = take(view, send, **user, step.next); !taken) {
-    return std::unexpected(std::move(taken.error()));
-  }
+  PENSTOCK_TRY(take(view, send, *user, step.next));
   return Sent{.result = SendResult::sent, .id = send.id};
 }
 
@@ -203,10 +148,9 @@ Result<void> QuotaBatch::take(const Engine::View& view, const Send& send, User& 
   QuotaRecord& record = *user.record;
   if (record.minute != minute_) {
     if (record.sent > 0) {
-      Result<UsageCounts> counts = read_usage(view, send.user, record.minute);
-      if (!counts) return std::unexpected(std::move(counts.error()));
-      counts->sent += record.sent;
-      user.moved = {.minute = record.minute, .counts = *counts};
+      UsageCounts counts = PENSTOCK_TRY(read_usage(view, send.user, record.minute));
+      counts.sent += record.sent;
+      user.moved = {.minute = record.minute, .counts = counts};
     }
     record.minute = minute_;
     record.sent = 0;
@@ -228,25 +172,21 @@ Result<void> QuotaBatch::take(const Engine::View& view, const Send& send, User& 
   return {};
 }
 
-Result<void> QuotaBatch::ride(const Engine::View& view, std::span<const Result<Enqueued>> items,
-                              rocksdb::WriteBatch& batch) const {
+Result<void> QuotaBatch::ride(std::span<const Result<Enqueued>> items, Changes& changes) const {
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (!items[i]) return std::unexpected(items[i].error());
     if (items[i]->result == EnqueueResult::created) continue;
     return fail(ErrorKind::conflict, "there is a message " + items_[i].id.str() + " already");
   }
-  QuotaWrites writes(view, batch);
   for (const auto& [user, state] : users_) {
     if (!state.changed) continue;
-    writes.put_quota(user, *state.record);
-    if (state.moved) writes.put_usage(user, state.moved->minute, state.moved->counts);
+    put_quota(changes, user, *state.record);
+    if (state.moved) put_usage(changes, user, state.moved->minute, state.moved->counts);
   }
   for (const Send* send : keyed_) {
-    writes.put(Family::gateway_log, send_key(send->user, send->key),
-               encode_key({.at = now_, .digest = send->digest, .id = send->id}));
-    writes.put(Family::gateway_log, key_time_key(now_, send->user, send->key), encode_quota_mark());
+    put_key(changes, send->user, send->key, {.at = now_, .digest = send->digest, .id = send->id});
   }
-  return writes.status();
+  return {};
 }
 
 }  // namespace penstock::store::embedded

@@ -3,8 +3,6 @@
 // that holds the writer's mutex; lives for one call.
 #pragma once
 
-#include <rocksdb/write_batch.h>
-
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -17,7 +15,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "core/gateway/message.h"
-#include "engine/rocksdb/engine.h"
+#include "engine/rocksdb/records.h"
 #include "store/embedded/writer.h"
 #include "store/queue/embedded/enqueue_batch.h"
 #include "store/quota/embedded/quota_encoding.h"
@@ -25,30 +23,17 @@
 
 namespace penstock::store::embedded {
 
-// Gathers rows of the gateway's families; its users add up what is to be added first.
-class QuotaWrites {
- public:
-  QuotaWrites(const Engine::View& view, rocksdb::WriteBatch& batch) : view_(view), batch_(batch) {}
-
-  void put(Family family, std::string_view key, std::string_view value);
-  void remove(Family family, std::string_view key);
-  void put_quota(UserId user, const QuotaRecord& record);
-  // Both rows of a minute.
-  void put_usage(UserId user, Instant minute, const UsageCounts& counts);
-  Result<void> status() const;
-
- private:
-  const Engine::View& view_;
-  rocksdb::WriteBatch& batch_;
-  rocksdb::Status status_;  // the first that was not ok
-  std::string value_;
-};
-
 Result<std::optional<QuotaRecord>> read_quota(const Engine::View& view, UserId user);
 Result<std::optional<KeyRecord>> read_key(const Engine::View& view, std::string_view row);
 Result<std::optional<KeyClaimRecord>> read_key_claim(const Engine::View& view,
                                                      std::string_view row);
 Result<UsageCounts> read_usage(const Engine::View& view, UserId user, Instant minute);
+
+void put_quota(Changes& changes, UserId user, const QuotaRecord& record);
+// Both rows of a minute.
+void put_usage(Changes& changes, UserId user, Instant minute, const UsageCounts& counts);
+// Both rows of a key that was accepted.
+void put_key(Changes& changes, UserId user, std::string_view key, const KeyRecord& record);
 
 // The quotas that one step looks at: each is read once, and written when it has changed.
 class QuotaPages {
@@ -61,8 +46,7 @@ class QuotaPages {
   explicit QuotaPages(const Engine::View& view) : view_(view) {}
 
   Result<Page*> of(UserId user);
-  // Whether there was anything to write.
-  bool write(QuotaWrites& writes) const;
+  Result<void> commit(Engine& engine) const;
 
  private:
   const Engine::View& view_;
@@ -95,8 +79,7 @@ class QuotaBatch {
   Result<std::optional<KeyRecord>*> key_of(const Engine::View& view, const Send& send);
   void write_clamped(const Engine::View& view) const;
   Result<void> take(const Engine::View& view, const Send& send, User& user, const Quota& next);
-  Result<void> ride(const Engine::View& view, std::span<const Result<Enqueued>> items,
-                    rocksdb::WriteBatch& batch) const;
+  Result<void> ride(std::span<const Result<Enqueued>> items, Changes& changes) const;
 
   Writer& writer_;
   EnqueueBatch& enqueue_;

@@ -64,8 +64,8 @@ Result<UserId> decode_quota_key(std::string_view key) {
   return reader.done(user);
 }
 
-void encode_quota(const QuotaRecord& record, std::string& out) {
-  out.clear();
+std::string encode_quota(const QuotaRecord& record) {
+  std::string out;
   put_number(out, kFormat);
   put_count(out, record.quota.rule.rate_limit);
   put_count(out, record.quota.rule.window.count());
@@ -73,6 +73,7 @@ void encode_quota(const QuotaRecord& record, std::string& out) {
   put_micros(out, record.quota.refreshed);
   put_micros(out, record.minute);
   put_count(out, record.sent);
+  return out;
 }
 
 Result<QuotaRecord> decode_quota(std::string_view value) {
@@ -158,12 +159,6 @@ Result<KeyPlace> decode_key_time_key(std::string_view key) {
   place.user = reader.user();
   place.key = std::string(reader.rest());
   return reader.done(std::move(place));
-}
-
-std::string encode_quota_mark() {
-  std::string out;
-  put_number(out, kFormat);
-  return out;
 }
 
 std::string usage_key(UserId user, Instant minute) {

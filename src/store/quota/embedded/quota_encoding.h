@@ -56,7 +56,7 @@ struct UsagePlace {
 
 std::string quota_key(UserId user);
 Result<UserId> decode_quota_key(std::string_view key);
-void encode_quota(const QuotaRecord& record, std::string& out);
+std::string encode_quota(const QuotaRecord& record);
 Result<QuotaRecord> decode_quota(std::string_view value);
 
 std::string send_key(UserId user, std::string_view key);
@@ -72,7 +72,6 @@ inline constexpr char kKeyTimeTag = 'K';
 inline constexpr char kUsageTimeTag = 'U';
 std::string key_time_key(Instant at, UserId user, std::string_view key);
 Result<KeyPlace> decode_key_time_key(std::string_view key);
-std::string encode_quota_mark();
 
 std::string usage_key(UserId user, Instant minute);
 Result<UsagePlace> decode_usage_key(std::string_view key);

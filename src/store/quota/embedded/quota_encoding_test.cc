@@ -29,8 +29,7 @@ TEST(QuotaEncoding, a_quota_reads_back) {
                 .refreshed = kMoment},
       .minute = minute_of(kMoment),
       .sent = 3};
-  std::string value;
-  encode_quota(record, value);
+  const std::string value = encode_quota(record);
   const auto read = decode_quota(value);
   ASSERT_TRUE(read);
   EXPECT_EQ(read->quota, record.quota);

@@ -8,7 +8,7 @@
 #include "base/rng.h"
 #include "base/time.h"
 #include "core/gateway/message.h"
-#include "store/embedded/test_faults.h"
+#include "store/embedded/testing/faults.h"
 
 namespace penstock::store::embedded {
 namespace {

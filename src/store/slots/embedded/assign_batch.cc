@@ -12,14 +12,12 @@
 
 #include "base/iso8601.h"
 #include "core/slots/placement.h"
+#include "engine/rocksdb/bytes.h"
 #include "store/slots/embedded/encoding.h"
 #include "store/slots/embedded/records.h"
 
 namespace penstock::store::embedded {
 namespace {
-
-// Buffers of a batch beyond this (a few MiB) are given back after it.
-constexpr std::size_t kKeptEvents = 10'000;
 
 std::uint64_t head_of(const std::string& text) {
   std::uint64_t head = 0;
@@ -53,7 +51,7 @@ void AssignBatch::begin(const Engine::View& view, std::span<const SlotRequest> r
   requests_ = requests;
   answers_.reserve(requests.size());
   sort_events();
-  look_up(view);
+  look_up_.run(view, Family::event_slot, keys_, /*ascending=*/true);
 }
 
 // Ascending keys let RocksDB look them up without sorting, show duplicates as neighbours, and make
@@ -83,13 +81,6 @@ void AssignBatch::sort_events() {
   }
 }
 
-void AssignBatch::look_up(const Engine::View& view) {
-  if (found_.size() < keys_.size()) found_.resize(keys_.size());
-  if (statuses_.size() < keys_.size()) statuses_.resize(keys_.size());
-  view.db().MultiGet(rocksdb::ReadOptions(), view.family(Family::event_slot), keys_.size(),
-                     keys_.data(), found_.data(), statuses_.data(), /*sorted_input=*/true);
-}
-
 const Result<Assignment>& AssignBatch::decide(const Engine::View& view, std::size_t request,
                                               Instant now) {
   const std::size_t index = entry_of_[request];
@@ -98,7 +89,7 @@ const Result<Assignment>& AssignBatch::decide(const Engine::View& view, std::siz
     answers_.push_back(Assignment{.slot = answers_[entry.answer]->slot});
     return answers_.back();
   }
-  const bool replaces = !statuses_[index].IsNotFound();
+  const bool replaces = !look_up_.is_missing(index);
   if (replaces) {
     Result<Assignment> held = known(view, requests_[request], index);
     if (!held || !is_over(held->slot)) {
@@ -117,37 +108,33 @@ const Result<Assignment>& AssignBatch::decide(const Engine::View& view, std::siz
 
 Result<Assignment> AssignBatch::known(const Engine::View& view, const SlotRequest& request,
                                       std::size_t entry) const {
-  if (!statuses_[entry].ok()) {
-    return std::unexpected(view.translate(statuses_[entry], "look the event up"));
-  }
-  const rocksdb::Slice& value = found_[entry];
-  Result<Slot> slot = decode_slot(request.event, {value.data(), value.size()});
-  if (!slot) return std::unexpected(view.in_folder(std::move(slot.error())));
-  return Assignment{.slot = std::move(*slot)};
+  Slot slot =
+      PENSTOCK_TRY(look_up_.read(view, entry, "look the event up", [&](std::string_view value) {
+        return decode_slot(request.event, value);
+      }));
+  return Assignment{.slot = std::move(slot)};
 }
 
 Result<Assignment> AssignBatch::place(WindowSource& source, const SlotRequest& request,
                                       Instant now) {
-  if (Result<void> sound = check_request(request); !sound) return std::unexpected(sound.error());
-  const Result<const core::SlotConfig*> chosen = config_of(request.config_name);
-  if (!chosen) return std::unexpected(chosen.error());
-  const core::SlotConfig& config = **chosen;
+  PENSTOCK_TRY(check_request(request));
+  const core::SlotConfig* const chosen = PENSTOCK_TRY(config_of(request.config_name));
+  const core::SlotConfig& config = *chosen;
   const Instant requested = cut_to_millis(request.requested);
-  const Result<std::optional<core::Placement>> placed =
-      writer_.windows.take(config.pool,
-                           {.requested = requested,
-                            .max_delay = request.max_delay,
-                            .max_per_window = config.max_per_window,
-                            .window_size = config.window_size,
-                            .entropy = request.entropy},
-                           source);
-  if (!placed) return std::unexpected(placed.error());
-  if (!*placed) {
+  const std::optional<core::Placement> placed =
+      PENSTOCK_TRY(writer_.windows.take(config.pool,
+                                        {.requested = requested,
+                                         .max_delay = request.max_delay,
+                                         .max_per_window = config.max_per_window,
+                                         .window_size = config.window_size,
+                                         .entropy = request.entropy},
+                                        source));
+  if (!placed) {
     return fail(ErrorKind::exhausted,
                 fmt::format("no window of pool '{}' that starts by {} has room", config.pool.str(),
                             format_instant(requested + request.max_delay)));
   }
-  const core::Placement& placement = **placed;
+  const core::Placement& placement = *placed;
   std::optional<Instant> confirm_by;
   if (request.ttl) confirm_by = now + *request.ttl;
   return Assignment{.slot = {.event = request.event,
@@ -172,37 +159,27 @@ Result<const core::SlotConfig*> AssignBatch::config_of(const ConfigName& name) {
 }
 
 Result<void> AssignBatch::write(const Engine::View& view) {
-  batch_.Clear();
-  if (Result<void> put_all = put(view, batch_); !put_all) return put_all;
-  if (batch_.Count() == 0) return {};
-  return writer_.engine.commit(batch_);
+  Changes changes(view, std::move(buffer_));
+  PENSTOCK_TRY(put(changes));
+  Result<void> written = changes.commit(writer_.engine);
+  buffer_ = changes.take_buffer();
+  return written;
 }
 
-Result<void> AssignBatch::put(const Engine::View& view, rocksdb::WriteBatch& batch) {
+Result<void> AssignBatch::put(Changes& changes) {
   bool any = false;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     if (!entries_[i].fresh) continue;
     any = true;
-    if (Result<void> done = put_slot(view, i, batch); !done) return done;
-  }
-  if (!any) return {};
-  return put_windows(view, writer_.windows, batch);
-}
-
-Result<void> AssignBatch::put_slot(const Engine::View& view, std::size_t entry,
-                                   rocksdb::WriteBatch& batch) {
-  const Slot& slot = answers_[entries_[entry].answer]->slot;
-  if (entries_[entry].replaces) {
-    if (Result<void> done = give_back(view, entry, slot.created); !done) return done;
-  }
-  encode_slot(slot, value_);
-  rocksdb::Status status = batch.Put(view.family(Family::event_slot), keys_[entry], value_);
-  if (status.ok() && slot.confirm_by) {
+    const Slot& slot = answers_[entries_[i].answer]->slot;
+    if (entries_[i].replaces) PENSTOCK_TRY(give_back(changes.view(), i, slot.created));
+    encode_slot(slot, value_);
+    changes.put(Family::event_slot, keys_[i].ToStringView(), value_);
+    if (!slot.confirm_by) continue;
     writer_.terms_from = std::min(writer_.terms_from, *slot.confirm_by);
-    status = batch.Put(view.family(Family::slot_term), term_key(*slot.confirm_by, slot.event),
-                       encode_term());
+    changes.put(Family::slot_term, term_key(*slot.confirm_by, slot.event), encode_mark());
   }
-  if (!status.ok()) return std::unexpected(view.translate(status, "write"));
+  if (any) put_windows(writer_.windows, changes);
   return {};
 }
 
@@ -210,16 +187,15 @@ Result<void> AssignBatch::put_slot(const Engine::View& view, std::size_t entry,
 // Not while its window lasts, since its time may have been used; that window then counts one too
 // many for good, which is the safe side.
 Result<void> AssignBatch::give_back(const Engine::View& view, std::size_t entry, Instant now) {
-  const std::string_view value(found_[entry].data(), found_[entry].size());
+  const std::string_view value = look_up_.value(entry);
   if (!holds_place(value)) return {};
-  const Result<Slot> old = decode_slot(answers_[entries_[entry].answer]->slot.event, value);
-  if (!old) return std::unexpected(view.in_folder(old.error()));
-  const Result<Timeline> timeline = writer_.timelines.of(view, *old);
-  if (!timeline) return std::unexpected(timeline.error());
-  if (now < old->window_start + timeline->size) return {};
+  const Slot old = PENSTOCK_TRY(
+      view.in_folder(decode_slot(answers_[entries_[entry].answer]->slot.event, value)));
+  const Timeline timeline = PENSTOCK_TRY(writer_.timelines.of(view, old));
+  if (now < old.window_start + timeline.size) return {};
   WindowRecords source(view);
-  return writer_.windows.give_back(timeline->pool, timeline->size,
-                                   core::window_of(old->window_start, timeline->size), source);
+  return writer_.windows.give_back(timeline.pool, timeline.size,
+                                   core::window_of(old.window_start, timeline.size), source);
 }
 
 void AssignBatch::end(bool committed) {
@@ -237,13 +213,12 @@ void AssignBatch::forget() {
   answers_.clear();
   config_.reset();
   config_name_ = {};
-  for (std::size_t i = 0; i < keys_.size(); ++i) found_[i].Reset();
-  if (found_.size() <= kKeptEvents) return;
+  if (!look_up_.forget()) return;
   const auto give_back = [](auto&... buffers) {
     ((buffers.clear(), buffers.shrink_to_fit()), ...);
   };
-  give_back(order_, entry_of_, entries_, keys_, found_, statuses_);
-  batch_ = rocksdb::WriteBatch();
+  give_back(order_, entry_of_, entries_, keys_);
+  buffer_ = rocksdb::WriteBatch();
 }
 
 }  // namespace penstock::store::embedded

@@ -3,10 +3,6 @@
 // holds the writer's mutex.
 #pragma once
 
-#include <rocksdb/slice.h>
-#include <rocksdb/status.h>
-#include <rocksdb/write_batch.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -15,7 +11,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "engine/rocksdb/engine.h"
+#include "engine/rocksdb/records.h"
 #include "store/embedded/writer.h"
 #include "store/slots/ports.h"
 
@@ -33,7 +29,7 @@ class AssignBatch {
   void begin(const Engine::View& view, std::span<const SlotRequest> requests);
   // The answer stands until the next call.
   const Result<Assignment>& decide(const Engine::View& view, std::size_t request, Instant now);
-  Result<void> put(const Engine::View& view, rocksdb::WriteBatch& batch);
+  Result<void> put(Changes& changes);
   void end(bool committed);
 
  private:
@@ -54,12 +50,10 @@ class AssignBatch {
   };
 
   void sort_events();
-  void look_up(const Engine::View& view);
   Result<Assignment> known(const Engine::View& view, const SlotRequest& request,
                            std::size_t entry) const;
   Result<Assignment> place(WindowSource& source, const SlotRequest& request, Instant now);
   Result<const core::SlotConfig*> config_of(const ConfigName& name);
-  Result<void> put_slot(const Engine::View& view, std::size_t entry, rocksdb::WriteBatch& batch);
   Result<void> give_back(const Engine::View& view, std::size_t entry, Instant now);
   Result<void> write(const Engine::View& view);
   void forget();
@@ -69,14 +63,12 @@ class AssignBatch {
   std::vector<SortKey> order_;
   std::vector<std::size_t> entry_of_;  // request -> entry
   std::vector<Entry> entries_;         // ascending by event
-  // Of each entry: its key, and what the look-up gave.
-  std::vector<rocksdb::Slice> keys_;
-  std::vector<rocksdb::PinnableSlice> found_;
-  std::vector<rocksdb::Status> statuses_;
+  std::vector<rocksdb::Slice> keys_;   // of entries
+  LookUp look_up_;                     // of keys_
   Answers answers_;
   ActiveConfigs::Snapshot config_;  // of the last request, since most name the same
   ConfigName config_name_;
-  rocksdb::WriteBatch batch_;
+  rocksdb::WriteBatch buffer_;
   std::string value_;
 };
 

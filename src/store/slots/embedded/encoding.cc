@@ -89,12 +89,6 @@ void encode_slot(const Slot& slot, std::string& out, bool place_kept) {
   if (slot.confirm_by) put_micros(out, *slot.confirm_by);
 }
 
-Result<EventId> decode_event(std::string_view key) {
-  SlotReader reader("the key of a slot", key);
-  auto event = reader.id_to_end<EventId>();
-  return reader.done(std::move(event));
-}
-
 Result<Slot> decode_slot(const EventId& event, std::string_view value) {
   SlotReader reader("the slot record", value);
   reader.format();
@@ -115,6 +109,13 @@ Result<Slot> decode_slot(const EventId& event, std::string_view value) {
   if ((marks & kHasTerm) != 0) slot.confirm_by = reader.micros();
   slot.event = event;
   return reader.done(std::move(slot));
+}
+
+Result<Slot> decode_slot_at(std::string_view key, std::string_view value) {
+  SlotReader reader("the key of a slot", key);
+  auto event = reader.id_to_end<EventId>();
+  event = PENSTOCK_TRY(reader.done(std::move(event)));
+  return decode_slot(event, value);
 }
 
 bool holds_place(std::string_view value) noexcept {
@@ -148,12 +149,6 @@ Result<TermKey> decode_term_key(std::string_view key) {
   term.confirm_by = reader.sorted_micros();
   term.event = reader.id_to_end<EventId>();
   return reader.done(std::move(term));
-}
-
-std::string encode_term() {
-  std::string out;
-  put_number(out, kFormat);
-  return out;
 }
 
 std::string window_key(const PoolName& pool) {
@@ -222,7 +217,7 @@ Result<core::SlotConfig> decode_config(std::string_view key, std::string_view va
   const std::uint64_t version = ~key_reader.number<std::uint64_t>();
   if (version == 0 || version > UINT32_MAX) key_reader.refuse("has a version out of range");
   config.version = static_cast<std::int64_t>(version);
-  if (Result<int> end = key_reader.done(0); !end) return std::unexpected(std::move(end.error()));
+  PENSTOCK_TRY(key_reader.done(0));
 
   SlotReader reader("the config record", value);
   reader.format();

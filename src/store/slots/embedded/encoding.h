@@ -4,9 +4,9 @@
 // begins with a version byte. Decoders are total: any bytes give a value or `corrupt`, naming what
 // is wrong.
 //
-//   meta         database.h; "progress": embedded_progress.h
-//   event_slot   event id                                        -> kFormat status times config
-//   term? slot_term    confirm-by us, event id; ASSIGNED slots that have a term -> kFormat
+//   meta         engine/rocksdb/format.h, seal.h; "progress": store/embedded/writer.h
+//   event_slot   event id                                        -> kFormat status times config term?
+//   slot_term    confirm-by us, event id                         -> kFormat; ASSIGNED, with a term
 //   slot_window  u8 length, pool, u64 size ms, u64 start ms      -> kFormat u32 used
 //   slot_config  name, NUL, u64 ~version (newest version first)  -> kFormat config
 //   throttle_policy: policy_encoding.h
@@ -31,8 +31,8 @@ namespace penstock::store::embedded {
 // repeated. `place_kept` marks a slot that EXPIRED after its window had begun: the window still
 // counts it.
 void encode_slot(const Slot& slot, std::string& out, bool place_kept = false);
-Result<EventId> decode_event(std::string_view key);
 Result<Slot> decode_slot(const EventId& event, std::string_view value);
+Result<Slot> decode_slot_at(std::string_view key, std::string_view value);
 // Whether a window counts the slot of this record, which decode_slot accepts.
 bool holds_place(std::string_view value) noexcept;
 
@@ -46,7 +46,6 @@ struct TermKey {
 std::string term_key(Instant confirm_by);  // before all keys of that instant
 std::string term_key(Instant confirm_by, const EventId& event);
 Result<TermKey> decode_term_key(std::string_view key);
-std::string encode_term();
 
 struct WindowKey {
   PoolName pool;

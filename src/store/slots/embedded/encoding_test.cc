@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "store/embedded/test_encoding.h"
+#include "store/embedded/testing/encoding.h"
 
 namespace penstock::store::embedded {
 namespace {

@@ -10,9 +10,9 @@
 
 #include "base/test_instants.h"
 #include "base/time.h"
-#include "engine/rocksdb/cursor.h"
-#include "engine/rocksdb/faulty_file_system.h"
-#include "engine/rocksdb/temp_folder.h"
+#include "engine/rocksdb/records.h"
+#include "engine/rocksdb/testing/faulty_file_system.h"
+#include "engine/rocksdb/testing/temp_folder.h"
 #include "store/embedded/store_parts.h"
 #include "store/slots/embedded/encoding.h"
 

@@ -1,8 +1,6 @@
 // Walks over the records of the database: windows and config versions. Stateless but for the view.
 #pragma once
 
-#include <rocksdb/write_batch.h>
-
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -12,7 +10,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "core/slots/slot_config.h"
-#include "engine/rocksdb/engine.h"
+#include "engine/rocksdb/records.h"
 #include "store/slots/embedded/window_counters.h"
 #include "store/slots/ports.h"
 
@@ -46,8 +44,7 @@ inline bool is_over(const Slot& slot) noexcept {
 }
 
 // Writes every count that changed; a window that holds nothing any more goes.
-Result<void> put_windows(const Engine::View& view, const WindowCounters& windows,
-                         rocksdb::WriteBatch& batch);
+void put_windows(const WindowCounters& windows, Changes& changes);
 
 // Feeds the counters' cache.
 class WindowRecords final : public WindowSource {

@@ -6,8 +6,8 @@
 #include <thread>
 #include <vector>
 
-#include "engine/rocksdb/temp_folder.h"
-#include "store/embedded/embedded_store.h"
+#include "engine/rocksdb/testing/temp_folder.h"
+#include "store/embedded/store.h"
 
 namespace penstock::store::embedded {
 namespace {

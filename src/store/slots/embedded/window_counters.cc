@@ -51,17 +51,16 @@ Result<std::optional<core::Placement>> WindowCounters::take(const PoolName& name
 Result<void> WindowCounters::give_back(const PoolName& name, Millis size, WindowIndex window,
                                        WindowSource& source) {
   Pool& pool = pool_of(name, size);
-  const Result<Chunk*> chunk = chunk_of(pool, window, source);
-  if (!chunk) return std::unexpected(chunk.error());
+  Chunk* const chunk = PENSTOCK_TRY(chunk_of(pool, window, source));
   const auto offset = static_cast<std::size_t>(window % kChunkWindows);
-  std::uint32_t& used = (*chunk)->used[offset];
+  std::uint32_t& used = chunk->used[offset];
   if (used == 0) {
     return fail(ErrorKind::corrupt,
                 "a window counter is smaller than the number of its slots: restore the folder from "
                 "a backup");
   }
   --used;
-  mark_changed(**chunk, offset);
+  mark_changed(*chunk, offset);
   for (Lane& lane : pool.lanes) {
     if (used >= lane.max) continue;
     const std::size_t runs_before = lane.full.runs();

@@ -50,12 +50,17 @@ set(PENSTOCK_PARTS_store_embedded_test 3)
 set(PENSTOCK_PARTS_store_embedded_conformance 2)
 set(PENSTOCK_PARTS_store_postgres_conformance 4)
 
+# Test programs with long loops of their own: with a sanitizer these cost more than compiling them with optimization.
+set(PENSTOCK_COMPUTING_TESTS core_test)
+
 # A GoogleTest program as one ctest entry, or as one for each part; its cases go to reports/ for tools/run_tests.
 function(penstock_gtest name label room)
   penstock_group(groups ${name} ${ARGN})
   add_executable(${name} ${groups})
   target_link_libraries(${name} PRIVATE penstock_${room} GTest::gmock GTest::gtest_main)
-  penstock_compile_quickly(${name})
+  if(NOT (PENSTOCK_SANITIZE AND name IN_LIST PENSTOCK_COMPUTING_TESTS))
+    penstock_compile_quickly(${name})
+  endif()
   set(parts 1)
   if(PENSTOCK_PARTS_${name})
     set(parts ${PENSTOCK_PARTS_${name}})

@@ -99,9 +99,9 @@ Result<Verdict> verify_folder(const std::filesystem::path& dir,
 }
 
 Result<void> accept_loss(const std::filesystem::path& dir, const Clock& clock) {
-  constexpr std::size_t kCacheBytes = std::size_t{8} << 20;
+  constexpr std::size_t kBlocksBytes = std::size_t{8} << 20;
   std::unique_ptr<Engine> engine = PENSTOCK_TRY(
-      Engine::open({.dir = dir, .cache_bytes = kCacheBytes, .accept_loss = true}, clock));
+      Engine::open({.dir = dir, .cache_bytes = kBlocksBytes, .accept_loss = true}, clock));
   return {};
 }
 

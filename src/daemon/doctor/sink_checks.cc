@@ -16,7 +16,7 @@
 #include "runtime/system_clock.h"
 #include "sink/temporal/temporal_client.h"
 #include "store/embedded/inspect.h"
-#include "store/queue/postgres/item_types.h"
+#include "store/queue/postgres/queue.h"
 #include "wire/http_url.h"
 
 namespace penstock::daemon::doctor {
@@ -223,7 +223,7 @@ Result<std::vector<store::ItemTypeRecord>> read_item_types(const Config& config,
     store::postgres::Pool pool(store::postgres::connect_options(postgres_options(config)),
                                {.connections_max = 1, .connect_limit = deadline.remaining()},
                                nullptr);
-    return store::postgres::ItemTypes(pool, deadline.remaining()).list();
+    return store::postgres::make_item_types({pool, deadline.remaining()})->list();
   }
   return PENSTOCK_TRY(store::embedded::inspect_folder(config.data_dir)).item_types;
 }

@@ -64,12 +64,10 @@ Result<void> take_option(std::string_view name, std::string value, Address& addr
 }
 
 Result<void> take_user(std::string_view text, Address& address) {
-  Result<std::string> user = decoded(take_before(text, ':'), "user");
-  if (!user) return std::unexpected(std::move(user.error()));
-  Result<std::string> password = decoded(text, "password");
-  if (!password) return std::unexpected(std::move(password.error()));
-  address.user = std::move(*user);
-  address.password = std::move(*password);
+  std::string user = PENSTOCK_TRY(decoded(take_before(text, ':'), "user"));
+  std::string password = PENSTOCK_TRY(decoded(text, "password"));
+  address.user = std::move(user);
+  address.password = std::move(password);
   return {};
 }
 
@@ -87,26 +85,18 @@ Result<Address> parse_address(std::string_view url) {
   std::string_view database = rest;
   std::string_view host = take_before(database, '/');
   if (const std::size_t at = host.rfind('@'); at != host.npos) {
-    if (Result<void> taken = take_user(host.substr(0, at), address); !taken) {
-      return std::unexpected(std::move(taken.error()));
-    }
+    PENSTOCK_TRY(take_user(host.substr(0, at), address));
     host.remove_prefix(at + 1);
   }
-  if (Result<void> taken = take_host(host, address); !taken) {
-    return std::unexpected(std::move(taken.error()));
-  }
-  Result<std::string> name = decoded(database, "database");
-  if (!name) return std::unexpected(std::move(name.error()));
-  if (name->empty()) return bad("the database is missing: mysql://user@host:3306/database");
-  address.database = std::move(*name);
+  PENSTOCK_TRY(take_host(host, address));
+  std::string name = PENSTOCK_TRY(decoded(database, "database"));
+  if (name.empty()) return bad("the database is missing: mysql://user@host:3306/database");
+  address.database = std::move(name);
   while (!options.empty()) {
     std::string_view value = take_before(options, '&');
     const std::string_view option = take_before(value, '=');
-    Result<std::string> plain = decoded(value, "value of an option");
-    if (!plain) return std::unexpected(std::move(plain.error()));
-    if (Result<void> taken = take_option(option, std::move(*plain), address); !taken) {
-      return std::unexpected(std::move(taken.error()));
-    }
+    std::string plain = PENSTOCK_TRY(decoded(value, "value of an option"));
+    PENSTOCK_TRY(take_option(option, std::move(plain), address));
   }
   return address;
 }

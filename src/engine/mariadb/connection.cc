@@ -49,7 +49,6 @@ void set_options(MYSQL* mysql, const Address& address) {
   file(MYSQL_OPT_SSL_KEY, address.key_file);
 }
 
-double seconds_of(Millis time) { return static_cast<double>(time.count()) / 1000.0; }
 std::int64_t whole_seconds_of(Millis time) {
   return std::max<std::int64_t>(1, std::chrono::ceil<Seconds>(time).count());
 }
@@ -66,18 +65,15 @@ DatabaseResult<std::unique_ptr<Connection>> Connection::open(const ConnectOption
   if (!handle) return std::unexpected(connection_lost("out of memory", false));
   set_options(handle.get(), options.address);
   std::unique_ptr<Connection> connection(new Connection(std::move(handle)));
-  if (auto connected = connection->connect(options, deadline); !connected) {
-    return std::unexpected(std::move(connected.error()));
-  }
-  const std::string settings[] = {Query(statement("isolation")).text(),
+  PENSTOCK_TRY(connection->connect(options, deadline));
+  const double seconds = static_cast<double>(options.statement_timeout.count()) / 1000.0;
+  const std::string settings[] = {call("isolation"),
                                   Query(statement("session"))
                                       .number(whole_seconds_of(options.statement_timeout))
-                                      .seconds(seconds_of(options.statement_timeout))
+                                      .seconds(seconds)
                                       .number(whole_seconds_of(options.idle_transaction_timeout))
                                       .text()};
-  if (auto set = connection->run(settings, deadline); !set) {
-    return std::unexpected(std::move(set.error()));
-  }
+  PENSTOCK_TRY(connection->run(settings, deadline));
   return connection;
 }
 
@@ -145,8 +141,7 @@ DatabaseError Connection::problem(bool sent) {
 
 DatabaseError Connection::too_late() {
   broken_ = true;
-  return {.error = {.kind = ErrorKind::timeout,
-                    .what = "mariadb did not answer in time, the outcome is unknown"}};
+  return no_answer_in_time(kEngine);
 }
 
 bool Connection::still_open() {
@@ -213,9 +208,8 @@ DatabaseResult<std::vector<Rows>> Connection::run(std::span<const std::string> s
 }
 
 DatabaseResult<Rows> Connection::run(std::string statement, const runtime::Deadline& deadline) {
-  auto answers = run({&statement, 1}, deadline);
-  if (!answers) return std::unexpected(std::move(answers.error()));
-  return std::move(answers->front());
+  std::vector<Rows> answers = PENSTOCK_TRY(run({&statement, 1}, deadline));
+  return std::move(answers.front());
 }
 
 }  // namespace penstock::store::mariadb

@@ -13,7 +13,8 @@
 #include "base/time.h"
 #include "engine/mariadb/address.h"
 #include "engine/mariadb/errors.h"
-#include "engine/mariadb/rows.h"
+#include "engine/mariadb/query.h"
+#include "engine/sql/database.h"
 #include "runtime/deadline.h"
 
 struct st_mysql;
@@ -31,9 +32,19 @@ struct ConnectOptions {
 
 class Connection {
  public:
+  // What ConnectionPool and Database want.
   using Options = ConnectOptions;
-  using Problem = DatabaseError;
+  using Call = std::string;  // the text of a statement
+  using Rows = mariadb::Rows;
   static constexpr std::string_view kEngine = "mariadb";
+  template <class... Values>
+  static Call call(std::string_view name, const Values&... values) {
+    return mariadb::call(name, values...);
+  }
+  static void in_one(std::span<Call> /*calls*/) {}  // what was begun is one until it is committed
+  static bool worth_repeating(const DatabaseError& error) noexcept {
+    return mariadb::worth_repeating(error);
+  }
 
   static DatabaseResult<std::unique_ptr<Connection>> open(const ConnectOptions& options,
                                                           const runtime::Deadline& deadline);
@@ -69,5 +80,8 @@ class Connection {
   Handle handle_;
   bool broken_ = false;
 };
+
+using Pool = ConnectionPool<Connection>;
+using Database = store::Database<Connection>;
 
 }  // namespace penstock::store::mariadb

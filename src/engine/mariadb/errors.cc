@@ -36,21 +36,12 @@ ErrorKind kind_of(unsigned number) {
 }  // namespace
 
 DatabaseError translate(unsigned number, std::string_view message) {
-  std::string what = holds(kPassing, number) ? "mariadb: " : "mariadb refused the statement: ";
-  what += message;
-  what += " (" + std::to_string(number) + ")";
-  return {.error = {.kind = kind_of(number), .what = std::move(what)}, .number = number};
-}
-
-DatabaseError connection_lost(std::string_view message, bool sent) {
-  return {.error = {.kind = ErrorKind::unavailable,
-                    .what = std::string(sent ? "mariadb connection lost, the outcome is unknown: "
-                                             : "mariadb cannot be reached: ") +
-                            std::string(message)}};
+  return refused("mariadb", kind_of(number), message, std::to_string(number),
+                 /*passing=*/holds(kPassing, number));
 }
 
 bool worth_repeating(const DatabaseError& error) noexcept {
-  return error.number == kDeadlock || error.number == kLockWaitTimeout;
+  return error.code == std::to_string(kDeadlock) || error.code == std::to_string(kLockWaitTimeout);
 }
 
 }  // namespace penstock::store::mariadb

@@ -1,7 +1,9 @@
 #include "engine/mariadb/query.h"
 
 #include <fmt/format.h>
+#include <mariadb/mysql.h>
 
+#include <charconv>
 #include <utility>
 
 #include "base/check.h"
@@ -96,6 +98,25 @@ std::string Query::text() {
   PENSTOCK_CHECK(rest_.find('?') == rest_.npos);
   text_ += rest_;
   return std::move(text_);
+}
+
+Rows::Rows(st_mysql_res* result)
+    : result_(result, mysql_free_result), columns_(mysql_num_fields(result)) {
+  cells_.reserve(columns_ * static_cast<std::size_t>(mysql_num_rows(result)));
+  while (const MYSQL_ROW row = mysql_fetch_row(result)) {
+    const unsigned long* lengths = mysql_fetch_lengths(result);
+    for (std::size_t i = 0; i < columns_; ++i) {
+      cells_.push_back(row[i] == nullptr ? std::string_view()
+                                         : std::string_view(row[i], lengths[i]));
+    }
+  }
+}
+
+std::int64_t Rows::number(int row, int column) const noexcept {
+  const std::string_view digits = text(row, column);
+  std::int64_t value = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return value;
 }
 
 }  // namespace penstock::store::mariadb

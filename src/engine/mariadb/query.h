@@ -1,22 +1,24 @@
-// The text of one statement: an embedded file with a value in place of each `?`, in their order.
-// Bytes are written as hex numbers, so that nothing needs quoting and no key can be taken for SQL.
-// A value of its own; one thread at a time.
+// What goes to MariaDB and comes from it: the text of a statement, and the rows of an answer.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "base/time.h"
 #include "engine/mariadb/sql.h"
+#include "engine/sql/values.h"
+
+struct st_mysql_res;
 
 namespace penstock::store::mariadb {
 
+// An embedded file with a value in place of each `?`, in their order. Bytes are written as hex
+// numbers, so that nothing needs quoting and no key can be taken for SQL. One thread at a time.
 class Query {
  public:
   explicit Query(const SqlFile& file);
@@ -58,18 +60,43 @@ class Query {
   std::string_view after_row_;  // of the file
 };
 
-// For LIMIT.
-inline std::int64_t limit_of(std::size_t limit) {
-  constexpr auto kMost = static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max());
-  return static_cast<std::int64_t>(std::min(limit, kMost));
+// An embedded statement with its values; see put_value.
+template <class... Values>
+std::string call(std::string_view name, const Values&... values) {
+  struct Marks {
+    Query query;
+    void null() { query.number(std::nullopt); }
+    void boolean(bool value) { query.boolean(value); }
+    void int4(std::int32_t value) { query.number(std::int64_t{value}); }
+    void int8(std::int64_t value) { query.number(value); }
+    void text(std::string_view value) { query.bytes(value); }
+    void column(std::span<const std::string_view> values) { query.list(values); }
+  };
+  Marks marks{Query(statement(name))};
+  (put_value(marks, values), ...);
+  return marks.query.text();
 }
 
-// A statement without values.
-inline std::string statement_text(std::string_view name) { return Query(statement(name)).text(); }
+// The rows of one answer. Owns the answer; moves only.
+class Rows : public Table<Rows> {
+ public:
+  Rows() noexcept : result_(nullptr, nullptr) {}
+  explicit Rows(st_mysql_res* result);  // takes it over
 
-// An instant as the schema keeps it; empty = NULL, for which statements take the server's clock.
-inline std::optional<std::int64_t> micros_of(std::optional<Instant> now) {
-  return now ? std::optional(now->time_since_epoch().count()) : std::nullopt;
-}
+  int size() const noexcept {
+    return columns_ == 0 ? 0 : static_cast<int>(cells_.size() / columns_);
+  }
+  // A null reads as empty or zero; valid while the rows live.
+  std::string_view text(int row, int column) const noexcept {
+    return cells_[static_cast<std::size_t>(row) * columns_ + static_cast<std::size_t>(column)];
+  }
+  bool null(int row, int column) const noexcept { return text(row, column).data() == nullptr; }
+  std::int64_t number(int row, int column) const noexcept;
+
+ private:
+  std::unique_ptr<st_mysql_res, void (*)(st_mysql_res*)> result_;
+  std::size_t columns_ = 0;
+  std::vector<std::string_view> cells_;
+};
 
 }  // namespace penstock::store::mariadb

@@ -33,24 +33,16 @@ std::vector<std::string> statements_of(std::string_view text) {
 DatabaseResult<void> apply(Connection& connection, const SchemaStep& step,
                            const runtime::Deadline& deadline) {
   std::vector<std::string> statements = statements_of(step.script);
-  statements.push_back(Query(statement("put_schema_version"))
-                           .number(std::int64_t{step.version})
-                           .bytes(step.name)
-                           .text());
-  for (std::string& text : statements) {
-    if (auto done = connection.run(std::move(text), deadline); !done) {
-      return std::unexpected(std::move(done.error()));
-    }
-  }
+  statements.push_back(call("put_schema_version", step.version, step.name));
+  for (std::string& text : statements) PENSTOCK_TRY(connection.run(std::move(text), deadline));
   return {};
 }
 
 // One program at a time from here on, until the connection ends.
 Result<void> lock(Connection& connection, const runtime::Deadline& deadline) {
-  const auto locked = connection.run(
-      Query(statement("lock_schema")).number(kMigrationLockSeconds).text(), deadline);
-  if (!locked) return std::unexpected(locked.error().error);
-  if (locked->number(0, 0) == 1) return {};
+  const Rows locked =
+      PENSTOCK_TRY(connection.run(call("lock_schema", kMigrationLockSeconds), deadline));
+  if (locked.number(0, 0) == 1) return {};
   return fail(ErrorKind::timeout, "another migration of this database is still running");
 }
 
@@ -58,9 +50,9 @@ Result<void> lock(Connection& connection, const runtime::Deadline& deadline) {
 
 DatabaseResult<std::int32_t> current_version(Connection& connection,
                                              const runtime::Deadline& deadline) {
-  const auto rows = connection.run(statement_text("schema_version"), deadline);
+  const auto rows = connection.run(call("schema_version"), deadline);
   if (rows) return static_cast<std::int32_t>(rows->number(0, 0));
-  if (rows.error().number == kNoSuchTable) return 0;
+  if (rows.error().code == kNoSuchTable) return 0;
   return std::unexpected(rows.error());
 }
 
@@ -76,25 +68,18 @@ Result<MigrationReport> migrate(const ConnectOptions& options, const Schema& to)
   patient.statement_timeout = kMigrationLimit;
   patient.idle_transaction_timeout = kMigrationLimit;
   const runtime::Deadline deadline(kMigrationLimit);
-  auto connection = Connection::open(patient, runtime::Deadline(Seconds{10}));
-  if (!connection) return std::unexpected(std::move(connection.error().error));
-  PENSTOCK_TRY(lock(**connection, deadline));
-  if (auto made = (*connection)->run(statement_text("make_schema_version"), deadline); !made) {
-    return std::unexpected(std::move(made.error().error));
-  }
-  const auto current = current_version(**connection, deadline);
-  if (!current) return std::unexpected(current.error().error);
-  return migrate_from(*current, to, [&](const SchemaStep& step) -> Result<void> {
-    auto done = apply(**connection, step, deadline);
-    if (!done) return std::unexpected(std::move(done.error().error));
-    return {};
+  const auto connection = PENSTOCK_TRY(Connection::open(patient, runtime::Deadline(Seconds{10})));
+  PENSTOCK_TRY(lock(*connection, deadline));
+  PENSTOCK_TRY(connection->run(call("make_schema_version"), deadline));
+  const std::int32_t current = PENSTOCK_TRY(current_version(*connection, deadline));
+  return migrate_from(current, to, [&](const SchemaStep& step) -> Result<void> {
+    return apply(*connection, step, deadline);
   });
 }
 
 DatabaseResult<void> check_version(Connection& connection, const runtime::Deadline& deadline) {
-  const auto current = current_version(connection, deadline);
-  if (!current) return std::unexpected(current.error());
-  Result<void> fits = check_schema_version(*current, schema_version());
+  const std::int32_t current = PENSTOCK_TRY(current_version(connection, deadline));
+  Result<void> fits = check_schema_version(current, schema_version());
   if (!fits) return std::unexpected(DatabaseError{.error = std::move(fits.error())});
   return {};
 }

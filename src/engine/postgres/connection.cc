@@ -42,9 +42,7 @@ DatabaseResult<std::unique_ptr<Connection>> Connection::open(const ConnectOption
   Handle handle(PQconnectStartParams(names.data(), values.data(), /*expand_dbname=*/1), PQfinish);
   if (!handle) return std::unexpected(connection_lost("out of memory", false));
   std::unique_ptr<Connection> connection(new Connection(std::move(handle)));
-  if (auto connected = connection->connect(deadline); !connected) {
-    return std::unexpected(std::move(connected.error()));
-  }
+  PENSTOCK_TRY(connection->connect(deadline));
   const std::string settings =
       "SET statement_timeout = " + std::to_string(options.statement_timeout.count()) +
       "; SET lock_timeout = " + std::to_string(options.lock_timeout.count()) +
@@ -54,9 +52,7 @@ DatabaseResult<std::unique_ptr<Connection>> Connection::open(const ConnectOption
       "; SET client_min_messages = warning; SET search_path = penstock"
       // Our statements are written for their index; statistics of a young table must not argue.
       "; SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off";
-  if (auto set = connection->script(settings, deadline); !set) {
-    return std::unexpected(std::move(set.error()));
-  }
+  PENSTOCK_TRY(connection->script(settings, deadline));
   return connection;
 }
 
@@ -88,8 +84,7 @@ DatabaseError Connection::lost(bool sent) {
 
 DatabaseError Connection::too_late() {
   broken_ = true;
-  return {.error = {.kind = ErrorKind::timeout,
-                    .what = "postgres did not answer in time, the outcome is unknown"}};
+  return no_answer_in_time(kEngine);
 }
 
 bool Connection::still_open() {
@@ -123,9 +118,7 @@ DatabaseResult<pg_result*> Connection::next_result(const runtime::Deadline& dead
     const int unsent = PQflush(conn);
     if (unsent < 0) return std::unexpected(lost(true));
     if (PQisBusy(conn) == 0) return PQgetResult(conn);
-    if (auto ready = wait(unsent > 0, deadline); !ready) {
-      return std::unexpected(std::move(ready.error()));
-    }
+    PENSTOCK_TRY(wait(unsent > 0, deadline));
     if (PQconsumeInput(conn) == 0) return std::unexpected(lost(true));
   }
 }
@@ -179,7 +172,7 @@ DatabaseResult<Rows> Connection::read_answer(const runtime::Deadline& deadline,
         if (!failed) failed = error_of(result.get());
         if (PQstatus(handle_.get()) != CONNECTION_OK) {
           broken_ = true;
-          if (failed->sqlstate.empty()) failed = connection_lost(failed->error.what, true);
+          if (failed->code.empty()) failed = connection_lost(failed->error.what, true);
           return std::unexpected(*failed);
         }
     }
@@ -194,37 +187,33 @@ DatabaseResult<std::vector<Rows>> Connection::run(std::span<const Call> calls,
   std::vector<bool> prepares;
   for (const Call& call : calls) {
     prepares.push_back(!prepared_.contains(call.sql.name));
-    if (auto made = prepare_if_new(call.sql); !made) return std::unexpected(made.error());
+    PENSTOCK_TRY(prepare_if_new(call.sql));
     prepared_.insert(call.sql.name);
-    if (auto sent = send(call); !sent) return std::unexpected(std::move(sent.error()));
+    PENSTOCK_TRY(send(call));
   }
   std::vector<Rows> answers;
   std::optional<DatabaseError> failed;
   for (std::size_t i = 0; i < calls.size(); ++i) {
     if (prepares[i]) {
       std::optional<DatabaseError> refused;
-      if (auto made = read_answer(deadline, refused); !made) return std::unexpected(made.error());
+      PENSTOCK_TRY(read_answer(deadline, refused));
       if (refused) {
         prepared_.erase(calls[i].sql.name);
         if (!failed) failed = std::move(refused);
       }
     }
-    auto answer = read_answer(deadline, failed);
-    if (!answer) return std::unexpected(std::move(answer.error()));
-    answers.push_back(std::move(*answer));
+    Rows answer = PENSTOCK_TRY(read_answer(deadline, failed));
+    answers.push_back(std::move(answer));
     if (!calls[i].commit) continue;
-    if (auto synced = read_answer(deadline, failed); !synced) {
-      return std::unexpected(std::move(synced.error()));
-    }
+    PENSTOCK_TRY(read_answer(deadline, failed));
   }
   if (failed) return std::unexpected(std::move(*failed));
   return answers;
 }
 
 DatabaseResult<Rows> Connection::run(const Call& call, const runtime::Deadline& deadline) {
-  auto answers = run(std::span(&call, 1), deadline);
-  if (!answers) return std::unexpected(std::move(answers.error()));
-  return std::move(answers->front());
+  std::vector<Rows> answers = PENSTOCK_TRY(run(std::span(&call, 1), deadline));
+  return std::move(answers.front());
 }
 
 DatabaseResult<void> Connection::script(const std::string& sql, const runtime::Deadline& deadline) {
@@ -235,7 +224,7 @@ DatabaseResult<void> Connection::script(const std::string& sql, const runtime::D
   }
   if (PQsendQuery(handle_.get(), sql.c_str()) == 0) return std::unexpected(lost(false));
   std::optional<DatabaseError> failed;
-  if (auto read = read_answer(deadline, failed); !read) return std::unexpected(read.error());
+  PENSTOCK_TRY(read_answer(deadline, failed));
   if (failed) return std::unexpected(std::move(*failed));
   return {};
 }

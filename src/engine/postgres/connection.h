@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "base/time.h"
+#include "engine/postgres/binary.h"
 #include "engine/postgres/errors.h"
-#include "engine/postgres/params.h"
-#include "engine/postgres/rows.h"
 #include "engine/postgres/sql.h"
+#include "engine/sql/database.h"
 #include "runtime/deadline.h"
 
 struct pg_conn;
@@ -51,11 +51,29 @@ struct Call {
   bool commit = true;
 };
 
+// An embedded statement with its values.
+template <class... Values>
+Call call(std::string_view name, const Values&... values) {
+  return {.sql = statement(name), .params = Params::of(values...)};
+}
+
 class Connection {
  public:
+  // What ConnectionPool and Database want.
   using Options = ConnectOptions;
-  using Problem = DatabaseError;
+  using Call = postgres::Call;
+  using Rows = postgres::Rows;
   static constexpr std::string_view kEngine = "postgres";
+  template <class... Values>
+  static Call call(std::string_view name, const Values&... values) {
+    return postgres::call(name, values...);
+  }
+  static void in_one(std::span<Call> calls) {
+    for (Call& call : calls) call.commit = &call == &calls.back();
+  }
+  static bool worth_repeating(const DatabaseError& error) noexcept {
+    return postgres::worth_repeating(error);
+  }
 
   static DatabaseResult<std::unique_ptr<Connection>> open(const ConnectOptions& options,
                                                           const runtime::Deadline& deadline);
@@ -102,5 +120,8 @@ class Connection {
   bool broken_ = false;
   std::unordered_set<const char*> prepared_;  // by the address of the embedded name
 };
+
+using Pool = ConnectionPool<Connection>;
+using Database = store::Database<Connection>;
 
 }  // namespace penstock::store::postgres

@@ -16,15 +16,6 @@ constexpr std::string_view kQueryCanceled = "57014";     // statement_timeout
 constexpr std::array<std::string_view, 7> kUnavailableClasses = {"08", "53", "57", "58",
                                                                  "55", "40", "25"};
 
-std::string one_line(std::string_view message) {
-  while (!message.empty() && (message.back() == '\n' || message.back() == ' ')) {
-    message.remove_suffix(1);
-  }
-  std::string text(message);
-  std::ranges::replace(text, '\n', ' ');
-  return text;
-}
-
 ErrorKind kind_of(std::string_view sqlstate) {
   if (sqlstate == kQueryCanceled || sqlstate == kLockNotAvailable) return ErrorKind::timeout;
   if (sqlstate == kUniqueViolation) return ErrorKind::conflict;
@@ -38,23 +29,12 @@ ErrorKind kind_of(std::string_view sqlstate) {
 DatabaseError translate(std::string_view sqlstate, std::string_view message) {
   const bool passing = std::ranges::any_of(
       kUnavailableClasses, [&](std::string_view prefix) { return sqlstate.starts_with(prefix); });
-  std::string what = (passing ? "postgres: " : "postgres refused the statement: ");
-  what += one_line(message);
-  if (!sqlstate.empty()) what += " (" + std::string(sqlstate) + ")";
-  return {.error = {.kind = kind_of(sqlstate), .what = std::move(what)},
-          .sqlstate = std::string(sqlstate)};
-}
-
-DatabaseError connection_lost(std::string_view message, bool sent) {
-  return {.error = {.kind = ErrorKind::unavailable,
-                    .what = std::string(sent ? "postgres connection lost, the outcome is unknown: "
-                                             : "postgres cannot be reached: ") +
-                            one_line(message)}};
+  return refused("postgres", kind_of(sqlstate), message, std::string(sqlstate), passing);
 }
 
 bool worth_repeating(const DatabaseError& error) noexcept {
-  return error.sqlstate == kSerializationFailure || error.sqlstate == kDeadlock ||
-         error.sqlstate == kUniqueViolation;
+  return error.code == kSerializationFailure || error.code == kDeadlock ||
+         error.code == kUniqueViolation;
 }
 
 }  // namespace penstock::store::postgres

@@ -1,4 +1,4 @@
-#include "engine/postgres/pool.h"
+#include "engine/postgres/connection.h"
 
 #include <gtest/gtest.h>
 

@@ -33,11 +33,11 @@ std::string baseline() {
 
 DatabaseResult<std::int32_t> current_version(Connection& connection,
                                              const runtime::Deadline& deadline) {
-  const auto rows = connection.run({.sql = statement("schema_version")}, deadline);
+  const auto rows = connection.run(call("schema_version"), deadline);
   if (rows) return rows->int4(0, 0);
   constexpr std::string_view kNoTable = "42P01";
   constexpr std::string_view kNoSchema = "3F000";
-  if (rows.error().sqlstate == kNoTable || rows.error().sqlstate == kNoSchema) return 0;
+  if (rows.error().code == kNoTable || rows.error().code == kNoSchema) return 0;
   return std::unexpected(rows.error());
 }
 
@@ -53,18 +53,14 @@ Result<MigrationReport> migrate(const ConnectOptions& options, const Schema& to)
   patient.statement_timeout = kMigrationLimit;
   patient.lock_timeout = kMigrationLockLimit;
   const runtime::Deadline deadline(kMigrationLimit);
-  auto connection = Connection::open(patient, runtime::Deadline(Seconds{10}));
-  if (!connection) return std::unexpected(std::move(connection.error().error));
+  const auto connection = PENSTOCK_TRY(Connection::open(patient, runtime::Deadline(Seconds{10})));
   const auto run = [&](const std::string& script) -> Result<void> {
-    auto done = (*connection)->script(script, deadline);
-    if (!done) return std::unexpected(std::move(done.error().error));
-    return {};
+    return connection->script(script, deadline);
   };
   PENSTOCK_TRY(run(kLock));
   PENSTOCK_TRY(run(kBootstrap));
-  const auto current = current_version(**connection, deadline);
-  if (!current) return std::unexpected(current.error().error);
-  return migrate_from(*current, to, [&](const SchemaStep& step) {
+  const std::int32_t current = PENSTOCK_TRY(current_version(*connection, deadline));
+  return migrate_from(current, to, [&](const SchemaStep& step) {
     // The simple protocol runs the whole text as one transaction: all of it or nothing.
     return run(
         fmt::format("BEGIN; SET LOCAL search_path = penstock; {};\n"
@@ -74,9 +70,8 @@ Result<MigrationReport> migrate(const ConnectOptions& options, const Schema& to)
 }
 
 Result<void> check_version(Connection& connection, const runtime::Deadline& deadline) {
-  const auto current = current_version(connection, deadline);
-  if (!current) return std::unexpected(current.error().error);
-  return check_schema_version(*current, schema_version());
+  const std::int32_t current = PENSTOCK_TRY(current_version(connection, deadline));
+  return check_schema_version(current, schema_version());
 }
 
 }  // namespace penstock::store::postgres

@@ -3,15 +3,14 @@
 // caller no more than its own deadline. While the engine is away that thread goes on knocking, at
 // growing intervals, and every caller fails at once. Thread-safe.
 //
-// A `Connection` says: `Options`; `Problem`, an aggregate whose member `error` is an Error;
-// `kEngine`, its name in logs and messages; `open(options, deadline)`; `broken()`; `still_open()`.
+// A `Connection` says: `Options`; `kEngine`, its name in logs and messages; `open(options,
+// deadline)`; `broken()`; `still_open()`.
 #pragma once
 
 #include <algorithm>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <expected>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -22,7 +21,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
-#include "base/result.h"
+#include "engine/sql/errors.h"
 #include "runtime/backoff.h"
 #include "runtime/deadline.h"
 
@@ -32,9 +31,8 @@ template <class Connection>
 class ConnectionPool {
  public:
   using Options = typename Connection::Options;
-  using Problem = typename Connection::Problem;
   // Looks at a new connection before it is lent; what it returns counts as "away".
-  using Admit = std::function<std::expected<void, Problem>(Connection&, const runtime::Deadline&)>;
+  using Admit = std::function<DatabaseResult<void>(Connection&, const runtime::Deadline&)>;
 
   struct Settings {
     std::size_t connections_max = 4;
@@ -83,7 +81,7 @@ class ConnectionPool {
 
   // Waits for a free connection at most until the deadline; `unavailable` when there is none, at
   // once when the engine was found away.
-  std::expected<Lease, Problem> acquire(const runtime::Deadline& deadline) {
+  DatabaseResult<Lease> acquire(const runtime::Deadline& deadline) {
     std::unique_lock lock(mutex_);
     for (;;) {
       while (!idle_.empty()) {
@@ -115,7 +113,7 @@ class ConnectionPool {
   }
 
  private:
-  using Opened = std::expected<std::unique_ptr<Connection>, Problem>;
+  using Opened = DatabaseResult<std::unique_ptr<Connection>>;
 
   static std::string named(std::string_view rest) {
     return std::string(Connection::kEngine) + std::string(rest);
@@ -124,12 +122,12 @@ class ConnectionPool {
   // The four below: mutex_ is held.
   // Else one may come back: an engine that has no room for one more still serves the others.
   bool nobody_holds_one() const { return open_ == (opening_ ? 1U : 0U); }
-  Problem away() const {
+  DatabaseError away() const {
     return {.error = {.kind = last_problem_.kind,
                       .what = last_problem_.what,
                       .retry_after = std::max(pause_.remaining(), runtime::Backoff::kFirst)}};
   }
-  Problem none_free() const {
+  DatabaseError none_free() const {
     return {.error = {.kind = ErrorKind::unavailable,
                       .what = opening_
                                   ? named(" did not take a new connection in time")
@@ -179,9 +177,7 @@ class ConnectionPool {
     const runtime::Deadline deadline(settings_.connect_limit);
     Opened connection = Connection::open(options_, deadline);
     if (connection && settings_.admit) {
-      if (auto fits = settings_.admit(**connection, deadline); !fits) {
-        return std::unexpected(std::move(fits.error()));
-      }
+      PENSTOCK_TRY(settings_.admit(**connection, deadline));
     }
     return connection;
   }

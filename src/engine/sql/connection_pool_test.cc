@@ -21,17 +21,14 @@ struct Engine {
 class FakeConnection {
  public:
   using Options = Engine*;
-  struct Problem {
-    Error error;
-  };
   static constexpr std::string_view kEngine = "fake";
 
-  static std::expected<std::unique_ptr<FakeConnection>, Problem> open(
-      Engine* engine, const runtime::Deadline& deadline) {
+  static DatabaseResult<std::unique_ptr<FakeConnection>> open(Engine* engine,
+                                                              const runtime::Deadline& deadline) {
     ++engine->handshakes;
     while (!engine->answers && !deadline.passed()) std::this_thread::yield();
     if (!engine->answers || engine->room <= 0) {
-      return std::unexpected(Problem{{.kind = ErrorKind::unavailable, .what = "refused"}});
+      return std::unexpected(DatabaseError{{.kind = ErrorKind::unavailable, .what = "refused"}});
     }
     --engine->room;
     return std::make_unique<FakeConnection>();
@@ -123,11 +120,9 @@ TEST(ConnectionPool, does_not_lend_what_is_not_admitted) {
   Pool pool(
       &engine,
       {.connections_max = 1,
-       .admit = [&](FakeConnection&,
-                    const runtime::Deadline&) -> std::expected<void, FakeConnection::Problem> {
+       .admit = [&](FakeConnection&, const runtime::Deadline&) -> DatabaseResult<void> {
          if (good) return {};
-         return std::unexpected(
-             FakeConnection::Problem{{.kind = ErrorKind::conflict, .what = "old schema"}});
+         return std::unexpected(DatabaseError{{.kind = ErrorKind::conflict, .what = "old schema"}});
        }},
       nullptr);
   EXPECT_EQ(pool.acquire(runtime::Deadline(kLong)).error().error.kind, ErrorKind::conflict);

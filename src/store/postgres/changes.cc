@@ -11,13 +11,24 @@
 #include "runtime/thread_name.h"
 
 namespace penstock::store::postgres {
+namespace {
 
-Changes::Changes(Pool& pool, ItemNews& items, ConnectOptions options, Millis deadline,
-                 std::uint64_t seed, Log* log)
-    : pool_(pool),
+// Done every tick: a statement, and what is logged when it failed and when it did something.
+struct Duty {
+  std::string_view statement;
+  const char* failed;
+  const char* done;
+};
+constexpr Duty kDuties[] = {{"give_back", "postgres.give_back_failed", "postgres.gave_back"},
+                            {"fold_counts", "postgres.fold_counts_failed", nullptr}};
+
+}  // namespace
+
+Changes::Changes(Database database, ItemNews& items, ConnectOptions options, std::uint64_t seed,
+                 Log* log)
+    : database_(database),
       items_(items),
       options_(std::move(options)),
-      deadline_(deadline),
       log_(log),
       backoff_(seed),
       wake_fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
@@ -37,14 +48,7 @@ void Changes::subscribe(Listener listener) {
   listener_ = std::move(listener);
 }
 
-Result<void> Changes::flush_everywhere() {
-  const runtime::Deadline deadline(deadline_);
-  auto lease = pool_.acquire(deadline);
-  if (!lease) return std::unexpected(std::move(lease.error().error));
-  auto sent = (*lease)->run({.sql = statement("notify"), .params = Params().text("")}, deadline);
-  if (!sent) return std::unexpected(std::move(sent.error().error));
-  return {};
-}
+Result<void> Changes::flush_everywhere() { return database_.tell("notify", ""); }
 
 void Changes::tell(const std::optional<ConfigName>& changed) {
   const std::lock_guard lock(mutex_);
@@ -57,14 +61,9 @@ void Changes::pause(Millis duration) {
 }
 
 DatabaseResult<std::unique_ptr<Connection>> Changes::listen() {
-  const runtime::Deadline deadline(deadline_);
-  auto connection = Connection::open(options_, deadline);
-  if (!connection) return connection;
-  if (auto done =
-          (*connection)->script("LISTEN penstock_slot_config; LISTEN penstock_item", deadline);
-      !done) {
-    return std::unexpected(std::move(done.error()));
-  }
+  const runtime::Deadline deadline = database_.deadline();
+  auto connection = PENSTOCK_TRY(Connection::open(options_, deadline));
+  PENSTOCK_TRY(connection->script("LISTEN penstock_slot_config; LISTEN penstock_item", deadline));
   return connection;
 }
 
@@ -72,8 +71,11 @@ DatabaseError Changes::follow(Connection& connection) {
   runtime::Deadline tick(Millis::zero());
   while (!stopping_) {
     if (tick.passed()) {
-      if (auto alive = give_back(connection); !alive) return std::move(alive.error());
-      if (auto alive = fold_counts(connection); !alive) return std::move(alive.error());
+      for (const auto& [duty, failed, done] : kDuties) {
+        if (auto alive = do_duty(connection, duty, failed, done); !alive) {
+          return std::move(alive.error());
+        }
+      }
       tick = runtime::Deadline(kTick);
     }
     auto news = connection.notification(wake_fd_, tick);
@@ -90,24 +92,15 @@ DatabaseError Changes::follow(Connection& connection) {
   return {};
 }
 
-DatabaseResult<void> Changes::give_back(Connection& connection) {
-  const auto given = connection.run({.sql = statement("give_back")}, runtime::Deadline(deadline_));
-  if (!given && connection.broken()) return std::unexpected(given.error());
+DatabaseResult<void> Changes::do_duty(Connection& connection, std::string_view name,
+                                      const char* failed, const char* done) {
+  const auto answer = connection.run(call(name), database_.deadline());
+  if (!answer && connection.broken()) return std::unexpected(answer.error());
   if (log_ == nullptr) return {};
-  if (!given) {
-    log_->warn("postgres.give_back_failed", {{"error", given.error().error.what}});
-  } else if (const std::int64_t batches = given->int8(0, 0); batches > 0) {
-    log_->info("postgres.gave_back", {{"batches", batches}});
-  }
-  return {};
-}
-
-DatabaseResult<void> Changes::fold_counts(Connection& connection) {
-  const auto folded =
-      connection.run({.sql = statement("fold_counts")}, runtime::Deadline(deadline_));
-  if (!folded && connection.broken()) return std::unexpected(folded.error());
-  if (!folded && log_ != nullptr) {
-    log_->warn("postgres.fold_counts_failed", {{"error", folded.error().error.what}});
+  if (!answer) {
+    log_->warn(failed, {{"error", answer.error().error.what}});
+  } else if (const std::int64_t batches = answer->int8(0, 0); batches > 0 && done != nullptr) {
+    log_->info(done, {{"batches", batches}});
   }
   return {};
 }

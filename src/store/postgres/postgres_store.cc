@@ -5,28 +5,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/postgres/pool.h"
 #include "runtime/system_clock.h"
 #include "store/limits/postgres/limits.h"
-#include "store/limits/postgres/nodes.h"
-#include "store/limits/postgres/policies.h"
 #include "store/payments/postgres/payments.h"
 #include "store/postgres/changes.h"
-#include "store/postgres/progress.h"
-#include "store/queue/postgres/claim_hints.h"
-#include "store/queue/postgres/item_news.h"
-#include "store/queue/postgres/item_types.h"
-#include "store/queue/postgres/leases.h"
 #include "store/queue/postgres/queue.h"
-#include "store/quota/postgres/attempts.h"
-#include "store/quota/postgres/deliveries.h"
-#include "store/quota/postgres/quota_leases.h"
 #include "store/quota/postgres/quotas.h"
-#include "store/quota/postgres/send_keys.h"
-#include "store/quota/postgres/usage_export.h"
-#include "store/slots/postgres/configs.h"
-#include "store/slots/postgres/retention.h"
-#include "store/slots/postgres/slot_life.h"
 #include "store/slots/postgres/slots.h"
 
 namespace penstock::store::postgres {
@@ -38,24 +22,6 @@ constexpr Millis kHealthDeadline{500};
 // A node that vanished in the middle of a batch lets go of its throttle keys after this long. Far
 // more than the moment between the two round trips of a batch.
 constexpr Millis kAbandonedBatch = Seconds{1};
-
-class Health final : public StoreHealth {
- public:
-  Health(Pool& pool, Millis deadline) : pool_(pool), deadline_(deadline) {}
-
-  Result<void> check() override {
-    const runtime::Deadline deadline(deadline_);
-    auto lease = pool_.acquire(deadline);
-    if (!lease) return std::unexpected(std::move(lease.error().error));
-    auto alive = (*lease)->run({.sql = statement("ping")}, deadline);
-    if (!alive) return std::unexpected(std::move(alive.error().error));
-    return {};
-  }
-
- private:
-  Pool& pool_;
-  const Millis deadline_;
-};
 
 // Connections for the usage of throttle keys: their calls are short, and need not wait for the
 // disk.
@@ -88,37 +54,40 @@ struct PostgresStore::Parts {
       : pool(connect_options(options), pool_settings(options), log),
         usage_pool(usage_options(options), pool_settings(options), log),
         epoch_pool(connect_options(options), epoch_settings(options), log),
-        slots(pool, options.deadline),
-        life(pool, options.deadline),
-        configs(pool, options.deadline),
-        retention(pool, options.deadline),
-        progress(pool, options.deadline),
-        limits(usage_pool, options.limits_deadline),
-        sweep(pool, options.deadline),
-        policies(pool, options.deadline),
-        nodes(pool, options.deadline),
+        database(pool, options.deadline),
+        health({pool, std::min(options.deadline, kHealthDeadline)}),
+        retention_clock(make_retention_clock(database)),
+        slots(database),
+        life(make_slot_life(database)),
+        configs(make_configs(database)),
+        retention(make_retention(database)),
+        limits({usage_pool, options.limits_deadline}),
+        sweep(database),
+        policies(database),
+        nodes(database),
         item_news(claim_hints),
-        queue(pool, slots, claim_hints, options.deadline),
-        leases(pool, options.deadline),
-        item_types(pool, options.deadline),
-        payments(pool, claim_hints, options.deadline),
-        payment_rules(pool, options.deadline),
-        quotas(pool, claim_hints, options.deadline),
-        deliveries(pool, options.deadline),
-        usage_export(pool, options.deadline),
-        attempts(pool, options.deadline),
-        send_keys(pool, options.deadline),
-        quota_leases(pool, epoch_pool, options.deadline),
-        health(pool, std::min(options.deadline, kHealthDeadline)) {}
+        queue(database, slots, claim_hints),
+        leases(make_leases(database)),
+        item_types(make_item_types(database)),
+        payments(database, claim_hints),
+        payment_rules(make_payment_rules(database)),
+        quotas(make_quotas(database, claim_hints)),
+        deliveries(make_deliveries(database)),
+        usage_export(make_usage_export(database)),
+        attempts(make_attempts(database)),
+        send_keys(make_send_keys(database)),
+        quota_ledger(make_quota_ledger(database, {epoch_pool, options.deadline})) {}
 
   Pool pool;
   Pool usage_pool;
   Pool epoch_pool;
+  Database database;  // on `pool`
+  SqlHealth<Connection> health;
+  std::unique_ptr<RetentionClock> retention_clock;
   Slots slots;
-  Life life;
-  Configs configs;
-  Retention retention;
-  ProgressRow progress;
+  std::unique_ptr<SlotLife> life;
+  std::unique_ptr<SlotConfigStore> configs;
+  std::unique_ptr<SlotRetention> retention;
   Limits limits;
   Sweep sweep;
   Policies policies;
@@ -126,17 +95,16 @@ struct PostgresStore::Parts {
   ClaimHints claim_hints;
   ItemNews item_news;
   Queue queue;
-  Leases leases;
-  ItemTypes item_types;
+  std::unique_ptr<LeaseStore> leases;
+  std::unique_ptr<ItemTypeStore> item_types;
   Payments payments;
-  PaymentRuleTable payment_rules;
-  Quotas quotas;
-  Deliveries deliveries;
-  UsageExportRows usage_export;
-  AttemptRows attempts;
-  PostgresSendKeys send_keys;
-  QuotaLeases quota_leases;
-  Health health;
+  std::unique_ptr<PaymentRuleStore> payment_rules;
+  std::unique_ptr<QuotaStore> quotas;
+  std::unique_ptr<DeliveryStore> deliveries;
+  std::unique_ptr<UsageExport> usage_export;
+  std::unique_ptr<AttemptStore> attempts;
+  std::unique_ptr<SendKeys> send_keys;
+  std::unique_ptr<QuotaLedger> quota_ledger;
   std::unique_ptr<Changes> changes;  // last: its thread uses the pool
 };
 
@@ -169,42 +137,38 @@ Result<std::unique_ptr<PostgresStore>> PostgresStore::open(const PostgresOptions
   auto parts = std::make_unique<Parts>(options, log);
   {
     const runtime::Deadline deadline(options.deadline);
-    auto lease = parts->pool.acquire(deadline);
-    if (!lease) return std::unexpected(std::move(lease.error().error));
-    if (Result<void> fits = check_version(**lease, deadline); !fits) {
-      return std::unexpected(std::move(fits.error()));
-    }
+    const auto lease = PENSTOCK_TRY(parts->pool.acquire(deadline));
+    PENSTOCK_TRY(check_version(*lease, deadline));
   }
-  parts->changes =
-      std::make_unique<Changes>(parts->pool, parts->item_news, connect_options(options),
-                                options.deadline, runtime::random_seed(), log);
+  parts->changes = std::make_unique<Changes>(parts->database, parts->item_news,
+                                             connect_options(options), runtime::random_seed(), log);
   return std::unique_ptr<PostgresStore>(new PostgresStore(std::move(parts)));
 }
 
 Backend PostgresStore::backend() noexcept {
   return {.name = "postgres",
           .health = &parts_->health,
-          .retention_clock = &parts_->progress,
+          .retention_clock = parts_->retention_clock.get(),
           .slots = {.store = &parts_->slots,
-                    .configs = &parts_->configs,
-                    .retention = &parts_->retention,
-                    .life = &parts_->life,
+                    .configs = parts_->configs.get(),
+                    .retention = parts_->retention.get(),
+                    .life = parts_->life.get(),
                     .changes = parts_->changes.get()},
           .limits = {.store = &parts_->limits,
                      .policies = &parts_->policies,
                      .sweep = &parts_->sweep,
                      .nodes = &parts_->nodes},
           .queue = {.store = &parts_->queue,
-                    .leases = &parts_->leases,
-                    .types = &parts_->item_types,
+                    .leases = parts_->leases.get(),
+                    .types = parts_->item_types.get(),
                     .feed = &parts_->item_news},
-          .payments = {.store = &parts_->payments, .rules = &parts_->payment_rules},
-          .quota = {.store = &parts_->quotas,
-                    .deliveries = &parts_->deliveries,
-                    .usage = &parts_->usage_export,
-                    .attempts = &parts_->attempts,
-                    .keys = &parts_->send_keys,
-                    .ledger = &parts_->quota_leases}};
+          .payments = {.store = &parts_->payments, .rules = parts_->payment_rules.get()},
+          .quota = {.store = parts_->quotas.get(),
+                    .deliveries = parts_->deliveries.get(),
+                    .usage = parts_->usage_export.get(),
+                    .attempts = parts_->attempts.get(),
+                    .keys = parts_->send_keys.get(),
+                    .ledger = parts_->quota_ledger.get()}};
 }
 
 }  // namespace penstock::store::postgres

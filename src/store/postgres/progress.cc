@@ -1,12 +1,14 @@
-#include "store/postgres/progress.h"
-
-#include <tuple>
+// RetentionClock on PostgreSQL: the progress that all nodes share, in one row, by the database's
+// clock.
+#include <algorithm>
+#include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "core/retention/progress.h"
-#include "engine/postgres/calls.h"
 #include "runtime/tick_clock.h"
+#include "store/postgres/changes.h"
 
 namespace penstock::store::postgres {
 namespace {
@@ -24,44 +26,42 @@ Result<core::Progress> read_progress(const Rows& rows) {
   return core::Progress(std::move(marks));
 }
 
-Params params_of(const core::Progress& progress) {
-  std::vector<std::int64_t> walls;
-  std::vector<std::int64_t> counted;
-  for (const core::TimeMark& mark : progress.marks()) {
-    walls.push_back(epoch_us(mark.wall));
-    counted.push_back(mark.progress.count());
-  }
-  return Params().int8s(walls).int8s(counted);
+Call write_call(const core::Progress& progress) {
+  return call("write_progress", column(progress.marks(), &core::TimeMark::wall),
+              column(progress.marks(), [](const core::TimeMark& mark) {
+                return std::int64_t{mark.progress.count()};
+              }));
 }
+
+class ProgressRow final : public RetentionClock {
+ public:
+  explicit ProgressRow(Database database) : database_(database) {}
+
+  Result<Instant> older_than(Millis keep) override {
+    const std::lock_guard lock(mutex_);
+    const runtime::Deadline deadline = database_.deadline();
+    const auto lease = PENSTOCK_TRY(database_.pool().acquire(deadline));
+    Transaction<Connection> transaction(*lease, deadline);
+    const auto taken = PENSTOCK_TRY(transaction.begin({call("lock_progress")}));
+    const Micros moment = runtime::monotonic_micros();
+    core::Progress progress = PENSTOCK_TRY(read_progress(taken.back()));
+    const Instant now = taken.back()[0][2];
+    progress.advance(now, advanced_ ? moment - *advanced_ : Micros{0});
+    PENSTOCK_TRY(transaction.commit({write_call(progress)}));
+    advanced_ = moment;
+    return progress.older_than(keep, now);
+  }
+
+ private:
+  Database database_;
+  std::mutex mutex_;                // held for a whole call
+  std::optional<Micros> advanced_;  // by the monotonic clock of this node; guarded by mutex_
+};
 
 }  // namespace
 
-Result<Instant> ProgressRow::older_than(Millis keep) {
-  const std::lock_guard lock(mutex_);
-  const runtime::Deadline deadline(deadline_);
-  auto lease = pool_.acquire(deadline);
-  if (!lease) return std::unexpected(std::move(lease.error().error));
-  const Call take[] = {{.sql = statement("begin"), .params = {}, .commit = false},
-                       {.sql = statement("lock_progress")}};
-  auto taken = (*lease)->run(take, deadline);
-  const Micros moment = runtime::monotonic_micros();
-  Result<core::Progress> progress =
-      taken ? read_progress(taken->back()) : std::unexpected(std::move(taken.error().error));
-  if (!progress) {
-    if (!(*lease)->broken()) std::ignore = (*lease)->run({.sql = statement("rollback")}, deadline);
-    return std::unexpected(std::move(progress.error()));
-  }
-  const Instant now = from_epoch_us(taken->back().int8(0, 2));
-  progress->advance(now, advanced_ ? moment - *advanced_ : Micros{0});
-  const Call keep_it[] = {{.sql = statement("write_progress"), .params = params_of(*progress)},
-                          {.sql = statement("commit")}};
-  auto kept = (*lease)->run(keep_it, deadline);
-  if (!kept) {
-    if (!(*lease)->broken()) std::ignore = (*lease)->run({.sql = statement("rollback")}, deadline);
-    return std::unexpected(std::move(kept.error().error));
-  }
-  advanced_ = moment;
-  return progress->older_than(keep, now);
+std::unique_ptr<RetentionClock> make_retention_clock(Database database) {
+  return std::make_unique<ProgressRow>(database);
 }
 
 }  // namespace penstock::store::postgres

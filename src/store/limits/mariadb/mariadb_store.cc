@@ -3,12 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/mariadb/pool.h"
-#include "engine/mariadb/query.h"
 #include "runtime/system_clock.h"
 #include "store/limits/mariadb/limits.h"
-#include "store/limits/mariadb/nodes.h"
-#include "store/limits/mariadb/policies.h"
 
 namespace penstock::store::mariadb {
 namespace {
@@ -34,35 +30,17 @@ Pool::Settings pool_settings(const MariadbOptions& options) {
           .admit = check_version};
 }
 
-class Health final : public StoreHealth {
- public:
-  Health(Pool& pool, Millis deadline) : pool_(pool), deadline_(deadline) {}
-
-  Result<void> check() override {
-    const runtime::Deadline deadline(deadline_);
-    auto lease = pool_.acquire(deadline);
-    if (!lease) return std::unexpected(std::move(lease.error().error));
-    auto alive = (*lease)->run(Query(statement("ping")).text(), deadline);
-    if (!alive) return std::unexpected(std::move(alive.error().error));
-    return {};
-  }
-
- private:
-  Pool& pool_;
-  const Millis deadline_;
-};
-
 }  // namespace
 
 struct MariadbStore::Parts {
   Parts(const MariadbOptions& options, Log* log)
       : pool(connect_options(options), pool_settings(options), log),
         usage_pool(usage_options(options), pool_settings(options), nullptr),  // the other one logs
-        limits(usage_pool, options.deadline),
-        sweep(pool, options.upkeep_deadline),
-        policies(pool, options.upkeep_deadline),
-        nodes(pool, options.upkeep_deadline),
-        health(pool, std::min(options.upkeep_deadline, kHealthDeadline)) {}
+        limits({usage_pool, options.deadline}),
+        sweep({pool, options.upkeep_deadline}),
+        policies({pool, options.upkeep_deadline}),
+        nodes({pool, options.upkeep_deadline}),
+        health({pool, std::min(options.upkeep_deadline, kHealthDeadline)}) {}
 
   Pool pool;
   Pool usage_pool;
@@ -70,12 +48,11 @@ struct MariadbStore::Parts {
   Sweep sweep;
   Policies policies;
   Nodes nodes;
-  Health health;
+  SqlHealth<Connection> health;
 };
 
 Result<void> check_url(const std::string& url) {
-  Result<Address> address = parse_address(url);
-  if (!address) return std::unexpected(std::move(address.error()));
+  PENSTOCK_TRY(parse_address(url));
   return {};
 }
 
@@ -90,9 +67,7 @@ MariadbStore::MariadbStore(std::unique_ptr<Parts> parts) noexcept : parts_(std::
 MariadbStore::~MariadbStore() = default;
 
 Result<std::unique_ptr<MariadbStore>> MariadbStore::open(const MariadbOptions& options, Log* log) {
-  if (Result<void> good = check_url(options.url); !good) {
-    return std::unexpected(std::move(good.error()));
-  }
+  PENSTOCK_TRY(check_url(options.url));
   auto parts = std::make_unique<Parts>(options, log);
   const auto lease = parts->pool.acquire(runtime::Deadline(options.upkeep_deadline));
   if (!lease && lease.error().error.kind == ErrorKind::conflict) {

@@ -1,41 +1,54 @@
-// LimitStore and LimitSweep on the table throttle_usage. Thread-safe; calls run in parallel as far
-// as the pool has connections and their keys differ.
+// What PostgreSQL has of its own for throttle limits: see store/limits/sql_limits.h.
 #pragma once
 
-#include <string>
-
-#include "engine/postgres/pool.h"
-#include "store/limits/ports.h"
+#include "engine/postgres/connection.h"
+#include "store/limits/sql_limits.h"
 
 namespace penstock::store::postgres {
 
-class Limits final : public LimitStore {
- public:
-  // `pool`: of connections that need not wait for the disk; usage is soft state.
-  Limits(Pool& pool, Millis deadline) : pool_(pool), deadline_(deadline) {}
+struct LimitSql {
+  using Connection = postgres::Connection;
+  using Keys = std::span<const std::string_view>;
 
-  void apply(std::span<const LimitRequest> requests, std::optional<Instant> now,
-             std::span<Result<LimitAnswer>> answers) override;
-  Result<bool> reset(std::string_view key) override;
-  Result<std::optional<KeyUse>> find(std::string_view key, std::optional<Instant> now) override;
-  Result<std::vector<KeyUse>> list(std::string_view after, std::size_t limit,
-                                   std::optional<Instant> now) override;
+  static Call look(Keys keys) { return call("look_usage", bytes_of(keys)); }
+  static Call lock(Keys keys) { return call("lock_usage", bytes_of(keys)); }
+  static Call make(Keys missing, std::optional<Instant> now) {
+    return call("make_usage", bytes_of(missing), now);
+  }
+  static std::vector<Call> write(Keys keys, std::span<const BatchStates::Change> changes) {
+    const auto key = [&](const BatchStates::Change& change) { return keys[change.key]; };
+    return {call("write_usage", Bytes{column(changes, key)},
+                 Bytes{column(changes, &BatchStates::Change::record)},
+                 column(changes, &BatchStates::Change::idle_at))};
+  }
+  static Result<bool> reset(const Database& database, std::string_view key) {
+    const Rows rows = PENSTOCK_TRY(database.ask("reset_usage", key));
+    return !rows.empty();
+  }
+  static Call list(std::string_view after, std::size_t limit, std::optional<Instant> now) {
+    return call("list_usage", after, limit, now);
+  }
+  // And the last key that it looked at.
+  static Result<std::pair<LimitSweep::Swept, std::string>> sweep(const Database& database,
+                                                                 std::string_view after,
+                                                                 std::size_t keys,
+                                                                 std::optional<Instant> now) {
+    const Rows rows = PENSTOCK_TRY(database.ask("sweep_usage", after, keys, now));
+    return std::pair(LimitSweep::Swept{.seen = rows[0][0], .dropped = rows[0][1]},
+                     std::string(rows.text(0, 2)));
+  }
+  static Result<std::size_t> beat(const Database& database, std::string_view node, Millis within) {
+    const Rows rows = PENSTOCK_TRY(database.ask("beat_node", node, within));
+    return rows[0][0].as<std::size_t>();
+  }
 
  private:
-  Pool& pool_;
-  const Millis deadline_;
+  static Bytes bytes_of(Keys keys) { return {{keys.begin(), keys.end()}}; }
 };
 
-class Sweep final : public LimitSweep {
- public:
-  Sweep(Pool& pool, Millis deadline) : pool_(pool), deadline_(deadline) {}
-
-  Result<Swept> sweep(std::size_t keys, std::optional<Instant> now) override;
-
- private:
-  Pool& pool_;
-  const Millis deadline_;
-  std::string after_;  // of the one caller
-};
+using Limits = SqlLimits<LimitSql>;
+using Sweep = SqlSweep<LimitSql>;
+using Policies = SqlPolicies<LimitSql>;
+using Nodes = SqlNodes<LimitSql>;
 
 }  // namespace penstock::store::postgres

@@ -4,9 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "engine/postgres/calls.h"
 #include "store/queue/ports.h"
-#include "store/queue/postgres/due_times.h"
+#include "store/queue/postgres/queue.h"
 #include "wire/payments.h"
 
 namespace penstock::store::postgres {
@@ -21,17 +20,18 @@ constexpr int kForeignItem = -3;
 struct Round {
   std::map<std::string_view, std::size_t> places;  // id -> change
 
-  Params params(std::span<const StatusChange> changes, std::optional<Instant> now) const {
-    std::vector<std::string_view> ids, details;
-    std::vector<std::int32_t> targets;
-    for (const auto& [id, place] : places) {
-      ids.push_back(id);
-      targets.push_back(static_cast<std::int32_t>(changes[place].to));
-      details.push_back(std::string_view(changes[place].detail).substr(0, kDetailBytesMax));
-    }
-    Params params;
-    params.texts(ids).int4s(targets).byteas(details).int8(epoch_us(now));
-    return params;
+  Call advance(std::span<const StatusChange> changes, std::optional<Instant> now) const {
+    return call(
+        "advance_payments", column(places, [](const auto& each) { return each.first; }),
+        column(
+            places,
+            [&](const auto& each) { return static_cast<std::int32_t>(changes[each.second].to); }),
+        Bytes{column(
+            places,
+            [&](const auto& each) {
+              return std::string_view(changes[each.second].detail).substr(0, kDetailBytesMax);
+            })},
+        now);
   }
 };
 
@@ -56,18 +56,13 @@ Result<std::vector<Advanced>> Payments::advance(std::span<const StatusChange> ch
   const std::vector<Round> rounds = rounds_of(changes);
   if (rounds.empty()) return std::vector<Advanced>{};
   std::vector<Call> calls;
-  calls.reserve(rounds.size());
-  for (const Round& round : rounds) {
-    calls.push_back({.sql = statement("advance_payments"),
-                     .params = round.params(changes, now),
-                     .commit = &round == &rounds.back()});
-  }
-  const auto answered = run_calls(pool_, calls, runtime::Deadline(deadline_));
-  if (!answered) return std::unexpected(answered.error().error);
+  for (const Round& round : rounds) calls.push_back(round.advance(changes, now));
+  Connection::in_one(calls);
+  const std::vector<Rows> answered = PENSTOCK_TRY(database_.ask_all(calls));
   std::vector<Advanced> answers(changes.size());
   for (std::size_t i = 0; i < rounds.size(); ++i) {
-    const std::vector<std::int64_t> results = (*answered)[i].integers(0, 0);
-    const std::vector<std::int64_t> statuses = (*answered)[i].integers(0, 1);
+    const std::vector<std::int64_t> results = answered[i].integers(0, 0);
+    const std::vector<std::int64_t> statuses = answered[i].integers(0, 1);
     std::size_t at = 0;
     for (const auto& [id, place] : rounds[i].places) {
       answers[place] = {.result = static_cast<AdvanceResult>(results.at(at)),
@@ -81,20 +76,13 @@ Result<std::vector<Advanced>> Payments::advance(std::span<const StatusChange> ch
 Result<void> Payments::release(const NewPayment& payment, std::optional<Instant> now) {
   Earliest earliest;
   earliest.add(payment_item_type(), payment.scheduled);
-  const Call calls[] = {{.sql = statement("release_payment"),
-                         .params = Params()
-                                       .text(payment.id.str())
-                                       .int8(epoch_us(payment.scheduled))
-                                       .bytea(payment.context)
-                                       .bytea({reinterpret_cast<const char*>(payment.digest.data()),
-                                               payment.digest.size()})
-                                       .int8(epoch_us(now))
-                                       .bytea(payment.reason)},
+  const Call calls[] = {call("release_payment", payment.id, payment.scheduled, payment.context,
+                             bytes_of(payment.digest), now, payment.reason),
                         earliest.announcement(now)};
-  const auto rows = run_calls(pool_, calls, runtime::Deadline(deadline_));
+  auto answers = database_.ask_all(calls);
   earliest.lower(hints_);  // whatever the answer was, it may be there
-  if (!rows) return std::unexpected(rows.error().error);
-  const int answer = rows->front().int4(0, 0);
+  const std::vector<Rows> rows = PENSTOCK_TRY(std::move(answers));
+  const int answer = rows.front()[0][0];
   switch (answer) {
     case kReleased:
       return {};
@@ -111,26 +99,22 @@ Result<void> Payments::release(const NewPayment& payment, std::optional<Instant>
 
 Result<std::optional<PaymentRecord>> Payments::find(const PaymentId& id) {
   enum Column : int { kFirst, kCreated, kScheduled, kReason, kBody, kAt, kStatus, kDetail };
-  const auto rows =
-      run_call(pool_, {.sql = statement("find_payment"), .params = Params().text(id.str())},
-               runtime::Deadline(deadline_));
-  if (!rows) return std::unexpected(rows.error());
-  if (rows->size() == 0) return std::nullopt;
+  const Rows rows = PENSTOCK_TRY(database_.ask("find_payment", id));
+  if (rows.empty()) return std::nullopt;
+  const auto first = rows[0];
   PaymentRecord record{.id = id,
-                       .status = status_of(rows->int2(0, kFirst)),
-                       .created = from_epoch_us(rows->int8(0, kCreated)),
-                       .scheduled = from_epoch_us(rows->int8(0, kScheduled)),
-                       .reason = std::string(rows->text(0, kReason)),
-                       .body = std::string(rows->text(0, kBody)),
+                       .status = first[kFirst],
+                       .created = first[kCreated],
+                       .scheduled = first[kScheduled],
+                       .reason = first[kReason],
+                       .body = first[kBody],
                        .history = {}};
   record.history.push_back(
       {.at = record.created, .from = std::nullopt, .to = record.status, .detail = record.reason});
-  for (int row = 0; row < rows->size(); ++row) {
-    if (rows->null(row, kAt)) continue;
-    record.history.push_back({.at = from_epoch_us(rows->int8(row, kAt)),
-                              .from = record.status,
-                              .to = status_of(rows->int2(row, kStatus)),
-                              .detail = std::string(rows->text(row, kDetail))});
+  for (const auto row : rows) {
+    if (row[kAt].null()) continue;
+    record.history.push_back(
+        {.at = row[kAt], .from = record.status, .to = row[kStatus], .detail = row[kDetail]});
     record.status = record.history.back().to;
   }
   return record;
@@ -142,98 +126,78 @@ Result<PaymentPage> Payments::list(std::optional<PaymentStatus> status, const Pa
   const bool stopped = status == PaymentStatus::held || status == PaymentStatus::rejected;
   std::optional<std::int64_t> number;
   if (status) number = static_cast<std::int64_t>(*status);
-  const auto rows =
-      run_call(pool_,
-               {.sql = statement(stopped ? "list_stopped_payments" : "list_payments"),
-                .params = Params()
-                              .int8(number)
-                              .text(after.str())
-                              .int8(int8_of(limit) + 1)  // one more: whether there is a next page
-                              .int8(int8_of(kPaymentRowsLookedAt))},
-               runtime::Deadline(deadline_));
-  if (!rows) return std::unexpected(rows.error());
+  const Rows rows =
+      PENSTOCK_TRY(database_.ask(stopped ? "list_stopped_payments" : "list_payments", number, after,
+                                 int8_of(limit) + 1,  // one more: whether there is a next page
+                                 kPaymentRowsLookedAt));
   PaymentPage page;
-  for (int row = 0; row < rows->size(); ++row) {
+  for (const auto row : rows) {
     if (page.rows.size() == limit) {
       page.next = limit == 0 ? after : page.rows.back().id;
       break;
     }
-    PaymentRow payment{.id = PaymentId::trusted(std::string(rows->text(row, kId))),
-                       .status = status_of(rows->int4(row, kStatus)),
-                       .item = std::nullopt,
-                       .scheduled = from_epoch_us(rows->int8(row, kScheduled)),
-                       .reason = std::string(rows->text(row, kReason))};
-    if (!rows->null(row, kItem)) {
-      payment.item = static_cast<core::ItemState>(rows->int4(row, kItem));
-    }
-    if (rows->int8(row, kPlace) == int8_of(kPaymentRowsLookedAt)) page.next = payment.id;
-    if (rows->boolean(row, kCounts)) page.rows.push_back(std::move(payment));
+    PaymentRow payment{.id = PaymentId::trusted(row[kId]),
+                       .status = row[kStatus],
+                       .item = row[kItem].maybe<core::ItemState>(),
+                       .scheduled = row[kScheduled],
+                       .reason = row[kReason]};
+    if (row[kPlace].as<std::size_t>() == kPaymentRowsLookedAt) page.next = payment.id;
+    if (row[kCounts]) page.rows.push_back(std::move(payment));
   }
   return page;
 }
 
 Result<PaymentSweep> Payments::forget(Instant before, const PaymentPlace& from, std::size_t limit) {
-  const auto rows = run_call(pool_,
-                             {.sql = statement("forget_payments"),
-                              .params = Params()
-                                            .int8(epoch_us(before))
-                                            .int8(epoch_us(from.scheduled))
-                                            .text(from.id.str())
-                                            .int8(int8_of(limit))},
-                             runtime::Deadline(deadline_));
-  if (!rows) return std::unexpected(rows.error());
-  PaymentSweep sweep{.gone = static_cast<std::size_t>(rows->int8(0, 0)), .next = std::nullopt};
-  if (!rows->null(0, 2)) {
-    sweep.next = PaymentPlace{.scheduled = from_epoch_us(rows->int8(0, 1)),
-                              .id = PaymentId::trusted(std::string(rows->text(0, 2)))};
+  const Rows rows =
+      PENSTOCK_TRY(database_.ask("forget_payments", before, from.scheduled, from.id, limit));
+  const auto row = rows[0];
+  PaymentSweep sweep{.gone = row[0], .next = std::nullopt};
+  if (!row[2].null()) {
+    sweep.next = PaymentPlace{.scheduled = row[1], .id = PaymentId::trusted(row[2])};
   }
   return sweep;
 }
 
-Result<PaymentRuleRecord> PaymentRuleTable::put(const core::PaymentRules& rules,
-                                                std::optional<Instant> now) {
-  constexpr int kReportAttempts = 5;  // as many changes within milliseconds: somebody loops
-  if (Result<void> checked = core::check_rules(rules); !checked) {
-    return std::unexpected(std::move(checked.error()));
-  }
-  const runtime::Deadline deadline(deadline_);
-  const std::string json = wire::encode_payment_rules(rules);
-  for (int tried = 1;; ++tried) {
-    const Call call{.sql = statement("put_payment_rules"),
-                    .params = Params().bytea(json).int8(epoch_us(now))};
-    const auto rows = run_calls(pool_, {&call, 1}, deadline);
-    if (rows) {
-      return PaymentRuleRecord{.revision = static_cast<std::uint64_t>(rows->front().int8(0, 0)),
-                               .rules = rules,
-                               .changed = from_epoch_us(rows->front().int8(0, 1))};
-    }
-    if (!worth_repeating(rows.error()) || tried == kReportAttempts) {
-      return std::unexpected(rows.error().error);
-    }
-  }
-}
+namespace {
 
-Result<PaymentRuleRecord> PaymentRuleTable::get() {
-  const auto rows =
-      run_call(pool_, {.sql = statement("get_payment_rules")}, runtime::Deadline(deadline_));
-  if (!rows) return std::unexpected(rows.error());
-  if (rows->size() == 0) return PaymentRuleRecord{};
-  const Result<wire::JsonDocument> document = wire::parse_json(rows->text(0, 2));
-  Result<core::PaymentRules> rules =
-      document ? wire::decode_payment_rules(document->root()) : std::unexpected(document.error());
-  if (!rules) {
-    return fail(ErrorKind::corrupt, "payment_rules does not hold rules: " + rules.error().what);
-  }
-  return PaymentRuleRecord{.revision = static_cast<std::uint64_t>(rows->int8(0, 0)),
-                           .rules = std::move(*rules),
-                           .changed = from_epoch_us(rows->int8(0, 1))};
-}
+class PaymentRuleTable final : public PaymentRuleStore {
+ public:
+  explicit PaymentRuleTable(Database database) : database_(database) {}
 
-Result<std::uint64_t> PaymentRuleTable::revision() {
-  const auto rows =
-      run_call(pool_, {.sql = statement("payment_rules_revision")}, runtime::Deadline(deadline_));
-  if (!rows) return std::unexpected(rows.error());
-  return rows->size() == 0 ? 0 : static_cast<std::uint64_t>(rows->int8(0, 0));
+  Result<PaymentRuleRecord> put(const core::PaymentRules& rules,
+                                std::optional<Instant> now) override {
+    PENSTOCK_TRY(core::check_rules(rules));
+    const Rows rows =
+        PENSTOCK_TRY(database_.insist("put_payment_rules", wire::encode_payment_rules(rules), now));
+    return PaymentRuleRecord{.revision = rows[0][0], .rules = rules, .changed = rows[0][1]};
+  }
+
+  Result<PaymentRuleRecord> get() override {
+    const Rows rows = PENSTOCK_TRY(database_.ask("get_payment_rules"));
+    if (rows.empty()) return PaymentRuleRecord{};
+    const Result<wire::JsonDocument> document = wire::parse_json(rows.text(0, 2));
+    Result<core::PaymentRules> rules =
+        document ? wire::decode_payment_rules(document->root()) : std::unexpected(document.error());
+    if (!rules) {
+      return fail(ErrorKind::corrupt, "payment_rules does not hold rules: " + rules.error().what);
+    }
+    return PaymentRuleRecord{
+        .revision = rows[0][0], .rules = std::move(*rules), .changed = rows[0][1]};
+  }
+
+  Result<std::uint64_t> revision() override {
+    const Rows rows = PENSTOCK_TRY(database_.ask("payment_rules_revision"));
+    return rows.empty() ? 0 : rows[0][0].as<std::uint64_t>();
+  }
+
+ private:
+  Database database_;
+};
+
+}  // namespace
+
+std::unique_ptr<PaymentRuleStore> make_payment_rules(Database database) {
+  return std::make_unique<PaymentRuleTable>(database);
 }
 
 }  // namespace penstock::store::postgres

@@ -2,12 +2,13 @@
 // run in parallel as far as the pool has connections.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "engine/postgres/doubt.h"
-#include "engine/postgres/pool.h"
+#include "engine/postgres/connection.h"
+#include "engine/sql/doubt.h"
 #include "store/payments/ports.h"
 #include "store/queue/postgres/claim_hints.h"
 
@@ -15,10 +16,8 @@ namespace penstock::store::postgres {
 
 class Payments final : public PaymentStore {
  public:
-  // All must outlive this. `pool`: of connections whose commits wait for the disk. `deadline`
-  // bounds each call.
-  Payments(Pool& pool, ClaimHints& hints, Millis deadline)
-      : pool_(pool), hints_(hints), deadline_(deadline) {}
+  // `hints` must outlive this. `database`: of connections whose commits wait for the disk.
+  Payments(Database database, ClaimHints& hints) : database_(database), hints_(hints) {}
 
   std::vector<Result<TakenPayment>> take(std::span<const NewPayment> payments,
                                          std::optional<Instant> now) override;
@@ -40,27 +39,15 @@ class Payments final : public PaymentStore {
 
   // `firsts`: the first payment of each id, ascending.
   DatabaseResult<Answers> take_once(std::span<const NewPayment> payments, const Places& firsts,
-                                    bool trusted, std::optional<Instant> now,
+                                    LookUp look_up, std::optional<Instant> now,
                                     const runtime::Deadline& deadline);
 
-  Pool& pool_;
+  Database database_;
   ClaimHints& hints_;
-  const Millis deadline_;
   Doubt doubt_;
 };
 
-class PaymentRuleTable final : public PaymentRuleStore {
- public:
-  PaymentRuleTable(Pool& pool, Millis deadline) : pool_(pool), deadline_(deadline) {}
-
-  Result<PaymentRuleRecord> put(const core::PaymentRules& rules,
-                                std::optional<Instant> now) override;
-  Result<PaymentRuleRecord> get() override;
-  Result<std::uint64_t> revision() override;
-
- private:
-  Pool& pool_;
-  const Millis deadline_;
-};
+// Every version of the rules is a row.
+std::unique_ptr<PaymentRuleStore> make_payment_rules(Database database);
 
 }  // namespace penstock::store::postgres

@@ -6,19 +6,14 @@
 #include <utility>
 
 #include "base/check.h"
-#include "engine/postgres/calls.h"
 #include "store/payments/postgres/payments.h"
-#include "store/queue/postgres/due_times.h"
+#include "store/queue/postgres/queue.h"
 
 namespace penstock::store::postgres {
 namespace {
 
 // The columns of take_payments.
 enum TakeColumn : int { kPlace, kDigest, kStatus, kItem, kTakeScheduled, kReason, kForeign };
-
-std::string_view bytes_of(const core::BodyDigest& digest) {
-  return {reinterpret_cast<const char*>(digest.data()), digest.size()};
-}
 
 // Which payments of a batch are which: a later one of the same id is the first one again.
 struct DistinctPayments {
@@ -40,25 +35,22 @@ struct DistinctPayments {
   std::vector<std::size_t> first_of;  // payment -> the first of its id
 };
 
-Params params_of(std::span<const NewPayment> payments, const std::vector<std::size_t>& places,
-                 bool trusted, std::optional<Instant> now) {
-  std::vector<std::string_view> ids, reasons, digests, bodies, contexts;
-  std::vector<std::int32_t> statuses;
-  std::vector<std::int64_t> scheduled;
-  for (const std::size_t place : places) {
-    const NewPayment& payment = payments[place];
-    ids.emplace_back(payment.id.str());
-    statuses.push_back(static_cast<std::int32_t>(payment.status));
-    scheduled.push_back(epoch_us(payment.scheduled));
-    reasons.emplace_back(payment.reason);
-    digests.push_back(bytes_of(payment.digest));
-    bodies.emplace_back(payment.body);
-    contexts.emplace_back(payment.context);
-  }
-  Params params;
-  params.texts(ids).int4s(statuses).int8s(scheduled).byteas(reasons).byteas(digests);
-  params.byteas(bodies).byteas(contexts).boolean(trusted).int8(epoch_us(now));
-  return params;
+Call take_call(std::span<const NewPayment> payments, const std::vector<std::size_t>& places,
+               bool trusted, std::optional<Instant> now) {
+  const auto of = [&](auto member) {
+    return [&payments, member](std::size_t place) -> decltype(auto) {
+      return std::invoke(member, payments[place]);
+    };
+  };
+  const auto statuses = column(
+      places, [&](std::size_t place) { return static_cast<std::int32_t>(payments[place].status); });
+  const auto digests =
+      column(places, [&](std::size_t place) { return bytes_of(payments[place].digest); });
+  return call("take_payments", column(places, of(&NewPayment::id)), statuses,
+              column(places, of(&NewPayment::scheduled)),
+              Bytes{column(places, of(&NewPayment::reason))}, Bytes{digests},
+              Bytes{column(places, of(&NewPayment::body))},
+              Bytes{column(places, of(&NewPayment::context))}, trusted, now);
 }
 
 TakenPayment created(const NewPayment& payment) {
@@ -83,7 +75,7 @@ Error foreign_item(const PaymentId& id) {
 }  // namespace
 
 DatabaseResult<Payments::Answers> Payments::take_once(std::span<const NewPayment> payments,
-                                                      const Places& firsts, bool trusted,
+                                                      const Places& firsts, LookUp look_up,
                                                       std::optional<Instant> now,
                                                       const runtime::Deadline& deadline) {
   Earliest earliest;
@@ -93,13 +85,12 @@ DatabaseResult<Payments::Answers> Payments::take_once(std::span<const NewPayment
     }
   }
   std::vector<Call> calls;
-  calls.push_back(
-      {.sql = statement("take_payments"), .params = params_of(payments, firsts, trusted, now)});
+  calls.push_back(take_call(payments, firsts, look_up == LookUp::trust, now));
   if (!earliest.types.empty()) calls.push_back(earliest.announcement(now));
-  const auto answered = run_calls(pool_, calls, deadline);
+  auto done = database_.run(calls, deadline);
   earliest.lower(hints_);  // whatever the answer was, they may be there
-  if (!answered) return std::unexpected(answered.error());
-  const Rows& rows = answered->front();
+  const std::vector<Rows> answered = PENSTOCK_TRY(std::move(done));
+  const Rows& rows = answered.front();
   Answers answers{.answers = std::vector<Result<TakenPayment>>(
                       payments.size(), fail(ErrorKind::corrupt, "no answer")),
                   .stored = std::vector<core::BodyDigest>(payments.size())};
@@ -138,31 +129,28 @@ DatabaseResult<Payments::Answers> Payments::take_once(std::span<const NewPayment
 std::vector<Result<TakenPayment>> Payments::take(std::span<const NewPayment> payments,
                                                  std::optional<Instant> now) {
   if (payments.empty()) return {};
-  const runtime::Deadline deadline(deadline_);
+  const runtime::Deadline deadline = database_.deadline();
   const DistinctPayments distinct(payments);
-  const bool doubtful = doubt_.is_there();
-  for (int tried = 1;; ++tried) {
-    auto done = take_once(payments, distinct.firsts, tried == 1 && !doubtful, now, deadline);
-    if (done) {
-      std::vector<Result<TakenPayment>>& answers = done->answers;
-      const auto is_new = [&](std::size_t place) {
-        return answers[place] && answers[place]->result == TakeResult::created;
-      };
-      doubt_.learn(tried == 1 && std::ranges::all_of(distinct.firsts, is_new));
-      for (std::size_t i = 0; i < payments.size(); ++i) {
-        const std::size_t first = distinct.first_of[i];
-        if (first == i) continue;
-        answers[i] = answers[first];
-        if (answers[i]) answers[i]->result = against(done->stored[first], payments[i].digest);
-      }
-      return std::move(answers);
-    }
-    if (worth_repeating(done.error()) && tried < kAttempts && !deadline.passed()) continue;
-    Error error = std::move(done.error().error);
-    // Ours to retry, not a fault of the request.
-    if (error.kind == ErrorKind::conflict) error.kind = ErrorKind::unavailable;
-    return std::vector<Result<TakenPayment>>(payments.size(), std::unexpected(error));
+  auto done = doubt_.send(
+      deadline,
+      [&](LookUp look_up) { return take_once(payments, distinct.firsts, look_up, now, deadline); },
+      Database::again,
+      [&](const Answers& answer) {
+        return std::ranges::all_of(distinct.firsts, [&](std::size_t place) {
+          const Result<TakenPayment>& each = answer.answers[place];
+          return each && each->result == TakeResult::created;
+        });
+      });
+  if (!done)
+    return std::vector<Result<TakenPayment>>(payments.size(), std::unexpected(done.error()));
+  std::vector<Result<TakenPayment>>& answers = done->answers;
+  for (std::size_t i = 0; i < payments.size(); ++i) {
+    const std::size_t first = distinct.first_of[i];
+    if (first == i) continue;
+    answers[i] = answers[first];
+    if (answers[i]) answers[i]->result = against(done->stored[first], payments[i].digest);
   }
+  return std::move(answers);
 }
 
 }  // namespace penstock::store::postgres

@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "base/check.h"
-#include "engine/postgres/calls.h"
+#include "engine/sql/values.h"
 
 namespace penstock::store::postgres {
 
@@ -17,7 +17,7 @@ void ItemColumns::add(const NewItem& item) {
   due_us.push_back(epoch_us(item.due));
   events.emplace_back(item.slot ? std::string_view(item.slot->event.str()) : std::string_view());
   contexts.emplace_back(item.context);
-  digests.emplace_back(reinterpret_cast<const char*>(item.digest.data()), item.digest.size());
+  digests.push_back(bytes_of(item.digest));
 }
 
 void ItemColumns::put_all(Params& params) const {
@@ -25,15 +25,8 @@ void ItemColumns::put_all(Params& params) const {
   params.byteas(contexts).byteas(digests);
 }
 
-Params ItemColumns::for_enqueue(bool trusted, std::optional<Instant> now) const {
-  Params params;
-  params.texts(types).int4s(item_types).texts(ids).int8s(due_us);
-  params.byteas(contexts).byteas(digests).boolean(trusted).int8(epoch_us(now));
-  return params;
-}
-
-Params ItemColumns::for_look() const {
-  return std::move(Params().texts(types).int4s(item_types).texts(ids));
+std::string_view bytes_of(const BodyDigest& digest) noexcept {
+  return {reinterpret_cast<const char*>(digest.data()), digest.size()};
 }
 
 std::vector<KnownItem> known_items(const Rows& rows, int column) {

@@ -8,8 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/postgres/params.h"
-#include "engine/postgres/rows.h"
+#include "engine/postgres/binary.h"
 #include "store/queue/ports.h"
 
 namespace penstock::store::postgres {
@@ -26,9 +25,9 @@ struct ItemColumns {
   bool empty() const noexcept { return ids.empty(); }
   void add(const NewItem& item);       // in ascending order
   void put_all(Params& params) const;  // as assign_slots takes them
-  Params for_enqueue(bool trusted, std::optional<Instant> now) const;
-  Params for_look() const;
 };
+
+std::string_view bytes_of(const BodyDigest& digest) noexcept;
 
 // What the database says of an item that was there.
 struct KnownItem {

@@ -1,9 +1,7 @@
-#include "store/queue/postgres/item_story.h"
-
 #include <charconv>
 #include <utility>
 
-#include "engine/postgres/calls.h"
+#include "store/queue/postgres/queue.h"
 
 namespace penstock::store::postgres {
 namespace {
@@ -74,25 +72,23 @@ void claimed(ItemView& view, Instant at, std::string batch) {
 }
 
 // One row of the audit: maybe a claim, and maybe how it ended.
-void tell(ItemView& view, const Rows& rows, int row) {
-  const bool has_claim = !rows.null(row, kClaimed);
-  if (has_claim) {
-    claimed(view, from_epoch_us(rows.int8(row, kClaimed)), batch_name(rows.int8(row, kClaimBatch)));
-  }
-  const int action = rows.int2(row, kAction);
+void tell(ItemView& view, Rows::Row row) {
+  const bool has_claim = !row[kClaimed].null();
+  if (has_claim) claimed(view, row[kClaimed], batch_name(row[kClaimBatch]));
+  const int action = row[kAction];
   if (action == kLost) return;
   const Ending ending = ending_of(action);
-  const Instant at = from_epoch_us(rows.int8(row, kAt));
-  std::string batch(rows.text(row, kStoryBatch));
-  if (rows.null(row, kStoryBatch) && has_claim) batch = view.batch_id;
+  const Instant at = row[kAt];
+  std::string batch = row[kStoryBatch];
+  if (row[kStoryBatch].null() && has_claim) batch = view.batch_id;
   if (action == kDispatched) view.dispatched = at;
-  if (action == kFailed || action == kDead) view.last_error = rows.text(row, kDetail);
+  if (action == kFailed || action == kDead) view.last_error = row[kDetail].as<std::string>();
   view.audit.push_back({.at = at,
                         .action = ending.name,
                         .from = view.state,
                         .to = ending.to,
                         .batch_id = std::move(batch),
-                        .detail = std::string(rows.text(row, kDetail))});
+                        .detail = row[kDetail]});
   view.state = ending.to;
 }
 
@@ -109,27 +105,26 @@ std::int64_t batch_of(std::string_view name) {
 }
 
 ItemView item_story(const ItemType& type, const ItemId& id, const Rows& rows) {
+  const auto first = rows[0];
+  const auto last = rows[rows.size() - 1];
   ItemView view{.type = type, .id = id};
-  view.scheduled = from_epoch_us(rows.int8(0, kStoryScheduled));
-  view.created = from_epoch_us(rows.int8(0, kCreated));
-  view.due = from_epoch_us(rows.int8(0, kStoryDue));
+  view.scheduled = first[kStoryScheduled];
+  view.created = first[kCreated];
+  view.due = first[kStoryDue];
   view.audit.push_back({.at = view.created,
                         .action = "ENQUEUED",
                         .from = std::nullopt,
                         .to = ItemState::ready,
                         .batch_id = {},
                         .detail = {}});
-  const int last = rows.size() - 1;
-  for (int row = 0; row <= last; ++row) {
-    if (!rows.null(row, kAction)) tell(view, rows, row);
+  for (const auto row : rows) {
+    if (!row[kAction].null()) tell(view, row);
   }
-  const bool queued = !rows.null(0, kQueueBatch);
-  if (queued && rows.int8(0, kQueueBatch) != 0) {
-    claimed(view, from_epoch_us(rows.int8(0, kQueueClaimed)),
-            batch_name(rows.int8(0, kQueueBatch)));
-  }
-  view.retry_count = queued ? rows.int4(0, kQueueRetries) : rows.int4(last, kStoryRetries);
-  view.attempts = queued ? rows.int4(0, kQueueAttempts) : rows.int4(last, kStoryAttempts);
+  const bool queued = !first[kQueueBatch].null();
+  const std::int64_t batch = first[kQueueBatch];
+  if (batch != 0) claimed(view, first[kQueueClaimed], batch_name(batch));
+  view.retry_count = queued ? first[kQueueRetries] : last[kStoryRetries];
+  view.attempts = queued ? first[kQueueAttempts] : last[kStoryAttempts];
   return view;
 }
 

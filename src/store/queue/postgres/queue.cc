@@ -1,13 +1,12 @@
 #include "store/queue/postgres/queue.h"
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 #include <numeric>
 #include <string>
+#include <tuple>
 #include <utility>
-
-#include "engine/postgres/calls.h"
-#include "store/queue/postgres/item_story.h"
 
 namespace penstock::store::postgres {
 namespace {
@@ -33,11 +32,6 @@ std::int32_t int4_of(std::size_t number) {
   return static_cast<std::int32_t>(std::min(number, kMost));
 }
 
-std::int64_t int8_of_bytes(std::size_t bytes) {
-  constexpr auto kMost = static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max());
-  return static_cast<std::int64_t>(std::min(bytes, kMost));
-}
-
 std::int64_t int8_of_token(FencingToken token) { return static_cast<std::int64_t>(token); }
 
 // One claim as the database answered: its items, and what the hints learn from it.
@@ -51,28 +45,29 @@ ReadClaim read_claim(const ClaimRequest& request, const Rows& rows) {
   ReadClaim read;
   const int last = rows.size() - 1;  // tells of the whole
   read.claim.items.reserve(static_cast<std::size_t>(last));
-  for (int row = 0; row < last; ++row) {
-    read.claim.items.push_back({.id = ItemId::trusted(std::string(rows.text(row, kClaimItem))),
-                                .scheduled = from_epoch_us(rows.int8(row, kClaimScheduled)),
-                                .retry_count = rows.int4(row, kClaimRetries),
-                                .attempts = rows.int4(row, kClaimAttempts),
-                                .context = std::string(rows.text(row, kContext))});
-    read.due_us.push_back(rows.int8(row, kClaimDue));
+  const auto whole = rows[last];
+  for (int i = 0; i < last; ++i) {
+    const auto row = rows[i];
+    read.claim.items.push_back({.id = ItemId::trusted(row[kClaimItem]),
+                                .scheduled = row[kClaimScheduled],
+                                .retry_count = row[kClaimRetries],
+                                .attempts = row[kClaimAttempts],
+                                .context = row[kContext]});
+    read.due_us.push_back(row[kClaimDue]);
   }
-  if (const auto batch = rows.maybe_int8(last, kClaimBatchNumber))
-    read.claim.batch_id = batch_name(*batch);
-  if (const auto next = rows.maybe_int8(last, kNextDue)) read.claim.next_due = from_epoch_us(*next);
-  const auto asked = static_cast<std::size_t>(rows.int4(last, kAsked));
+  if (!whole[kClaimBatchNumber].null()) read.claim.batch_id = batch_name(whole[kClaimBatchNumber]);
+  read.claim.next_due = whole[kNextDue].maybe<Instant>();
+  const std::size_t asked = whole[kAsked];
   const bool full = read.claim.items.size() >= asked;
   if (full && asked < request.limit && !read.due_us.empty()) {
     read.claim.next_due = from_epoch_us(read.due_us.back());  // more are as due as this one
   }
-  read.report = {
-      .passed = rows.boolean(last, kPassed) && request.limit > 0,
-      .place = {.due_us = rows.int8(last, kMoment) + Micros{request.early}.count() + 1, .id = {}},
-      .oldest_claim_us = rows.maybe_int8(last, kOldestClaim),
-      .claimed_any = !read.claim.items.empty(),
-      .moment_us = rows.int8(last, kMoment)};
+  const std::int64_t moment = whole[kMoment];
+  read.report = {.passed = whole[kPassed] && request.limit > 0,
+                 .place = {.due_us = moment + Micros{request.early}.count() + 1, .id = {}},
+                 .oldest_claim_us = whole[kOldestClaim].maybe<std::int64_t>(),
+                 .claimed_any = !read.claim.items.empty(),
+                 .moment_us = moment};
   if (full && !read.claim.items.empty()) {
     read.report.place = {.due_us = read.due_us.back(), .id = read.claim.items.back().id.str()};
   }
@@ -100,28 +95,28 @@ std::int64_t done_batch(std::span<const Settlement> items) {
   return simple ? batch_of(items.front().batch_id) : 0;
 }
 
-Params settle_params(const SettleRequest& request, const std::vector<std::size_t>& places,
-                     ClaimHints& hints, std::optional<Instant> now) {
-  std::vector<std::string_view> ids, details, batches;
-  std::vector<std::int32_t> outcomes;
-  std::vector<std::int64_t> not_before;
+Call settle_call(const SettleRequest& request, const std::vector<std::size_t>& places,
+                 ClaimHints& hints, std::optional<Instant> now) {
   const std::int64_t batch = done_batch(request.items);
-  for (const std::size_t place : places) {
-    const Settlement& each = request.items[place];
-    ids.emplace_back(each.id.str());
-    details.push_back(std::string_view(each.detail).substr(0, kDetailBytesMax));
-    if (batch > 0) continue;
-    outcomes.push_back(static_cast<std::int32_t>(each.outcome));
-    not_before.push_back(epoch_us(each.not_before));
-    batches.emplace_back(each.batch_id);
-  }
+  const auto of = [&](auto member) {
+    return [&request, member](std::size_t place) -> decltype(auto) {
+      return std::invoke(member, request.items[place]);
+    };
+  };
+  const auto ids = column(places, of(&Settlement::id));
+  const auto details = column(places, [&](std::size_t place) {
+    return std::string_view(request.items[place].detail).substr(0, kDetailBytesMax);
+  });
   const std::vector<std::int64_t> stand = hints.take_places(request.type, ids);
-  Params params;
-  params.text(request.type.str()).int8(int8_of_token(request.token)).int4(request.retries_max);
-  params.texts(ids).byteas(details);
-  params.int8(batch > 0 ? std::optional(batch) : std::nullopt).int8s(stand);
-  params.int4s(outcomes).int8s(not_before).texts(batches).int8(epoch_us(now));
-  return params;
+  // Of a batch of which all are done the rest is known.
+  const std::vector<std::size_t> rest = batch > 0 ? std::vector<std::size_t>() : places;
+  const auto outcomes = column(rest, [&](std::size_t place) {
+    return static_cast<std::int32_t>(request.items[place].outcome);
+  });
+  return call("settle_items", request.type, int8_of_token(request.token), request.retries_max, ids,
+              Bytes{details}, batch > 0 ? std::optional(batch) : std::nullopt, stand, outcomes,
+              column(rest, of(&Settlement::not_before)), column(rest, of(&Settlement::batch_id)),
+              now);
 }
 
 }  // namespace
@@ -129,19 +124,11 @@ Params settle_params(const SettleRequest& request, const std::vector<std::size_t
 Result<Claim> Queue::claim(const ClaimRequest& request, std::optional<Instant> now) {
   const ClaimHints::RoundHandle round = hints_.begin(request, now);
   const std::optional<QueuePlace> from = round->from;
-  Params params;
-  params.text(request.type.str())
-      .int8(int8_of_token(request.token))
-      .int4(int4_of(request.limit))
-      .int8(std::int64_t{Micros{request.early}.count()})
-      .int8(std::int64_t{Micros{request.stale}.count()})
-      .int4(request.retries_max)
-      .int8(epoch_us(now))
-      .int8(from ? std::optional(from->due_us) : std::nullopt)
-      .text(from ? from->id : std::string())
-      .int8(int8_of_bytes(request.bytes));
-  const auto rows = run_call(pool_, {.sql = statement("claim_items"), .params = std::move(params)},
-                             runtime::Deadline(deadline_));
+  const auto rows =
+      database_.ask("claim_items", request.type, int8_of_token(request.token),
+                    int4_of(request.limit), Micros{request.early}, Micros{request.stale},
+                    request.retries_max, now, from ? std::optional(from->due_us) : std::nullopt,
+                    from ? from->id : std::string(), request.bytes);
   if (!rows || rows->size() == 0) {
     hints_.end(request, round, std::nullopt);
     if (!rows) return std::unexpected(rows.error());
@@ -157,10 +144,8 @@ Result<std::vector<bool>> Queue::settle(const SettleRequest& request, std::optio
   std::vector<bool> moved(request.items.size(), false);
   if (request.items.empty()) return moved;
   const std::vector<std::size_t> places = in_order(request.items);
-  const auto rows = run_call(
-      pool_,
-      {.sql = statement("settle_items"), .params = settle_params(request, places, hints_, now)},
-      runtime::Deadline(deadline_));
+  const Call calls[] = {settle_call(request, places, hints_, now)};
+  auto answers = database_.ask_all(calls);
   // Whatever the answer was, items may be back, none of them before this.
   std::int64_t back_us = std::numeric_limits<std::int64_t>::max();
   for (const Settlement& each : request.items) {
@@ -168,28 +153,23 @@ Result<std::vector<bool>> Queue::settle(const SettleRequest& request, std::optio
     back_us = std::min(back_us, epoch_us(each.not_before));
   }
   hints_.lower(request.type, back_us);
-  if (!rows) return std::unexpected(rows.error());
-  for (const std::int64_t place : rows->integers(0, 0)) {
+  const std::vector<Rows> rows = PENSTOCK_TRY(std::move(answers));
+  for (const std::int64_t place : rows.front().integers(0, 0)) {
     moved[places[static_cast<std::size_t>(place) - 1]] = true;
   }
   return moved;
 }
 
-Result<ItemView> Queue::change(const SqlFile& sql, const ItemType& type, const ItemId& id,
+Result<ItemView> Queue::change(std::string_view statement, const ItemType& type, const ItemId& id,
                                std::optional<Instant> now) {
-  const runtime::Deadline deadline(deadline_);
-  const Call calls[] = {
-      {.sql = sql,
-       .params = Params().text(type.str()).text(id.str()).int8(epoch_us(now)),
-       .commit = false},
-      {.sql = statement("find_item"), .params = Params().text(type.str()).text(id.str())}};
-  const auto rows = run_calls(pool_, calls, deadline);
-  if (!rows) return std::unexpected(rows.error().error);
-  const std::int32_t outcome = (*rows)[0].int4(0, 0);
-  if (outcome == 0 || (*rows)[1].size() == 0) {
+  Call calls[] = {call(statement, type, id, now), call("find_item", type, id)};
+  Connection::in_one(calls);
+  const std::vector<Rows> rows = PENSTOCK_TRY(database_.ask_all(calls));
+  const int outcome = rows[0][0][0];
+  if (outcome == 0 || rows[1].empty()) {
     return fail(ErrorKind::not_found, "there is no such item");
   }
-  ItemView view = item_story(type, id, (*rows)[1]);
+  ItemView view = item_story(type, id, rows[1]);
   if (outcome == 1) {
     return fail(ErrorKind::conflict,
                 "the item is " + std::string(core::item_state_name(view.state)));
@@ -198,88 +178,137 @@ Result<ItemView> Queue::change(const SqlFile& sql, const ItemType& type, const I
 }
 
 Result<ItemView> Queue::cancel(const ItemType& type, const ItemId& id, std::optional<Instant> now) {
-  return change(statement("cancel_item"), type, id, now);
+  return change("cancel_item", type, id, now);
 }
 
 Result<ItemView> Queue::redrive(const ItemType& type, const ItemId& id,
                                 std::optional<Instant> now) {
-  Result<ItemView> view = change(statement("redrive_item"), type, id, now);
-  if (!view) return view;
-  const std::int64_t due_us = epoch_us(view->audit.back().at);
+  ItemView view = PENSTOCK_TRY(change("redrive_item", type, id, now));
+  const std::int64_t due_us = epoch_us(view.audit.back().at);
   hints_.lower(type, due_us);
-  const std::string_view name = type.str();
   // It is there and durable; a dispatcher that hears nothing looks by itself.
-  std::ignore = run_call(
-      pool_,
-      {.sql = statement("announce_items"),
-       .params = Params().texts({&name, 1}).int8s({&due_us, 1}).int8(std::int64_t{0}).int8(due_us)},
-      runtime::Deadline(deadline_));
+  std::ignore = database_.ask("announce_items", std::vector<std::string_view>{type.str()},
+                              std::vector{due_us}, std::int64_t{0}, due_us);
   return view;
 }
 
 Result<std::optional<ItemView>> Queue::find(const ItemType& type, const ItemId& id) {
-  const auto rows = run_call(
-      pool_, {.sql = statement("find_item"), .params = Params().text(type.str()).text(id.str())},
-      runtime::Deadline(deadline_));
-  if (!rows) return std::unexpected(rows.error());
-  if (rows->size() == 0) return std::nullopt;
-  return item_story(type, id, *rows);
+  const Rows rows = PENSTOCK_TRY(database_.ask("find_item", type, id));
+  if (rows.empty()) return std::nullopt;
+  return item_story(type, id, rows);
 }
 
 Result<QueueSummary> Queue::summary(const ItemType& type) {
   const QueuePlace from = hints_.first_place(type);
-  const auto rows = run_call(pool_,
-                             {.sql = statement("sum_items"),
-                              .params = Params().text(type.str()).int8(from.due_us).text(from.id)},
-                             runtime::Deadline(deadline_));
-  if (!rows) return std::unexpected(rows.error());
+  const Rows rows = PENSTOCK_TRY(database_.ask("sum_items", type, from.due_us, from.id));
   QueueSummary summary;
-  if (rows->size() == 0) return summary;
+  if (rows.empty()) return summary;
   for (std::size_t i = 0; i < core::kItemStates; ++i) {
-    summary.counts[i] =
-        static_cast<std::uint64_t>(std::max<std::int64_t>(0, rows->int8(0, static_cast<int>(i))));
+    const std::int64_t count = rows[0][static_cast<int>(i)];
+    summary.counts[i] = static_cast<std::uint64_t>(std::max<std::int64_t>(0, count));
   }
-  if (const auto due = rows->maybe_int8(0, core::kItemStates)) {
-    summary.oldest_due = from_epoch_us(*due);
-  }
+  summary.oldest_due = rows[0][core::kItemStates].maybe<Instant>();
   return summary;
 }
 
 Result<std::vector<DeadItem>> Queue::dead(const ItemType& type,
                                           const std::optional<DeadPlace>& after,
                                           std::size_t limit) {
-  const auto rows = run_call(
-      pool_,
-      {.sql = statement("list_dead"),
-       .params = Params()
-                     .text(type.str())
-                     .int8(after ? epoch_us(after->died) : std::numeric_limits<std::int64_t>::max())
-                     .text(after ? after->id.str() : std::string())
-                     .int8(int8_of(std::min<std::size_t>(limit, 1 << 30)))},
-      runtime::Deadline(deadline_));
-  if (!rows) return std::unexpected(rows.error());
-  std::vector<DeadItem> items;
-  items.reserve(static_cast<std::size_t>(rows->size()));
-  for (int row = 0; row < rows->size(); ++row) {
-    items.push_back({.id = ItemId::trusted(std::string(rows->text(row, 0))),
-                     .died = from_epoch_us(rows->int8(row, 1)),
-                     .scheduled = from_epoch_us(rows->int8(row, 2)),
-                     .attempts = rows->int4(row, 3),
-                     .last_error = std::string(rows->text(row, 4))});
-  }
-  return items;
+  const Rows rows = PENSTOCK_TRY(database_.ask(
+      "list_dead", type, after ? epoch_us(after->died) : std::numeric_limits<std::int64_t>::max(),
+      after ? after->id.str() : std::string(), std::min<std::size_t>(limit, 1 << 30)));
+  return rows.map([](auto row) {
+    return DeadItem{.id = ItemId::trusted(row[0]),
+                    .died = row[1],
+                    .scheduled = row[2],
+                    .attempts = row[3],
+                    .last_error = row[4]};
+  });
 }
 
 Result<std::size_t> Queue::forget(const ItemType& type, Instant before, std::size_t limit) {
-  const auto rows = run_call(pool_,
-                             {.sql = statement("forget_items"),
-                              .params = Params()
-                                            .text(type.str())
-                                            .int8(epoch_us(before))
-                                            .int8(int8_of(std::min<std::size_t>(limit, 1 << 30)))},
-                             runtime::Deadline(deadline_));
-  if (!rows) return std::unexpected(rows.error());
-  return static_cast<std::size_t>(rows->int8(0, 0));
+  const Rows rows = PENSTOCK_TRY(
+      database_.ask("forget_items", type, before, std::min<std::size_t>(limit, 1 << 30)));
+  return rows[0][0].as<std::size_t>();
+}
+
+void Earliest::add(const ItemType& type, Instant due) {
+  const auto found = std::ranges::find(types, std::string_view(type.str()));
+  if (found == types.end()) {
+    types.emplace_back(type.str());
+    due_us.push_back(epoch_us(due));
+  } else {
+    std::int64_t& known = due_us[static_cast<std::size_t>(found - types.begin())];
+    known = std::min(known, epoch_us(due));
+  }
+}
+
+void Earliest::lower(ClaimHints& hints) const {
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    hints.lower(ItemType::trusted(std::string(types[i])), due_us[i]);
+  }
+}
+
+Call Earliest::announcement(std::optional<Instant> now) const {
+  return call("announce_items", types, due_us, kAnnounceWithin, now);
+}
+
+void ItemNews::subscribe(Listener listener) {
+  const std::lock_guard lock(mutex_);
+  listener_ = std::move(listener);
+}
+
+void ItemNews::heard(std::string_view payload) {
+  const std::size_t space = payload.find(' ');
+  if (space == std::string_view::npos) return missed();  // not from us
+  std::int64_t due_us = 0;
+  const std::string_view due = payload.substr(space + 1);
+  std::from_chars(due.data(), due.data() + due.size(), due_us);
+  const ItemType type = ItemType::trusted(std::string(payload.substr(0, space)));
+  hints_.lower(type, due_us);
+  tell(type);
+}
+
+void ItemNews::missed() {
+  hints_.forget();
+  tell(std::nullopt);
+}
+
+void ItemNews::tell(const std::optional<ItemType>& type) {
+  const std::lock_guard lock(mutex_);
+  if (listener_) listener_(type);
+}
+
+namespace {
+
+class Leases final : public LeaseStore {
+ public:
+  explicit Leases(Database database) : database_(database) {}
+
+  Result<std::optional<Lease>> acquire(const LeaseRequest& request,
+                                       std::optional<Instant> now) override {
+    const Rows rows = PENSTOCK_TRY(database_.ask("acquire_lease", request.type, request.node,
+                                                 request.term, request.paused_until, now));
+    if (rows.empty()) return std::nullopt;
+    return Lease{.token = rows[0][0], .fresh = rows[0][1], .paused_until = rows[0][2]};
+  }
+  Result<void> release(const ItemType& type, std::string_view node) override {
+    return database_.tell("release_lease", type, node);
+  }
+  Result<LeaseView> view(const ItemType& type, std::optional<Instant> now) override {
+    const Rows rows = PENSTOCK_TRY(database_.ask("view_lease", type, now));
+    if (rows.empty()) return LeaseView{};
+    return LeaseView{.holder = rows[0][0].maybe<std::string>(), .paused_until = rows[0][1]};
+  }
+
+ private:
+  Database database_;
+};
+
+}  // namespace
+
+std::unique_ptr<LeaseStore> make_leases(Database database) {
+  return std::make_unique<Leases>(database);
 }
 
 }  // namespace penstock::store::postgres

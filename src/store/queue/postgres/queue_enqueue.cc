@@ -1,10 +1,8 @@
 // QueueStore::enqueue.
 #include <algorithm>
-#include <array>
+#include <tuple>
 #include <utility>
 
-#include "engine/postgres/calls.h"
-#include "store/queue/postgres/due_times.h"
 #include "store/queue/postgres/queue.h"
 
 namespace penstock::store::postgres {
@@ -56,16 +54,17 @@ DatabaseResult<Queue::Answers> Queue::enqueue_plain(std::span<const NewItem> ite
                                                     const runtime::Deadline& deadline) {
   Earliest earliest;
   for (const std::size_t place : places) earliest.add(items[place].type, items[place].due);
+  const ItemColumns all = columns_of(items, places);
   const Call calls[] = {
-      {.sql = statement("enqueue_items"),
-       .params = columns_of(items, places).for_enqueue(look_up == LookUp::trust, now)},
+      call("enqueue_items", all.types, all.item_types, all.ids, all.due_us, Bytes{all.contexts},
+           Bytes{all.digests}, look_up == LookUp::trust, now),
       earliest.announcement(now)};
-  const auto rows = run_calls(pool_, calls, deadline);
+  auto answered = database_.run(calls, deadline);
   earliest.lower(hints_);  // whatever the answer was, they may be there
-  if (!rows) return std::unexpected(rows.error());
+  const std::vector<Rows> rows = PENSTOCK_TRY(std::move(answered));
   Answers answers(items);
   for (const std::size_t place : places) answers.created(items, place, items[place].due);
-  for (const KnownItem& known : known_items(rows->front(), 0)) {
+  for (const KnownItem& known : known_items(rows.front(), 0)) {
     answers.known(items, places[known.place], known);
   }
   return answers;
@@ -108,9 +107,8 @@ DatabaseResult<Queue::Answers> Queue::enqueue_slots(std::span<const NewItem> ite
   for (const KnownItem& known : placed->known) answers.known(items, places[known.place], known);
   earliest.lower(hints_);
   // They are there and durable; a dispatcher that hears nothing looks by itself.
-  if (!earliest.types.empty()) {
-    std::ignore = run_call(pool_, earliest.announcement(now), deadline);
-  }
+  const Call news[] = {earliest.announcement(now)};
+  if (!earliest.types.empty()) std::ignore = database_.run(news, deadline);
   return answers;
 }
 
@@ -120,10 +118,10 @@ DatabaseResult<Queue::Answers> Queue::enqueue_once(std::span<const NewItem> item
                                                    const runtime::Deadline& deadline) {
   if (!has_slots(items, firsts)) return enqueue_plain(items, firsts, now, look_up, deadline);
   // An item that is there must not be given a slot.
-  const Call look{.sql = statement("known_items"), .params = columns_of(items, firsts).for_look()};
-  const auto rows = run_calls(pool_, {&look, 1}, deadline);
-  if (!rows) return std::unexpected(rows.error());
-  const std::vector<KnownItem> known = known_items(rows->front(), 0);
+  const ItemColumns all = columns_of(items, firsts);
+  const Call look[] = {call("known_items", all.types, all.item_types, all.ids)};
+  const std::vector<Rows> rows = PENSTOCK_TRY(database_.run(look, deadline));
+  const std::vector<KnownItem> known = known_items(rows.front(), 0);
   Places places = firsts;
   for (auto item = known.rbegin(); item != known.rend(); ++item) {
     places.erase(places.begin() + static_cast<std::ptrdiff_t>(item->place));
@@ -142,32 +140,26 @@ DatabaseResult<Queue::Answers> Queue::enqueue_once(std::span<const NewItem> item
 std::vector<Result<Enqueued>> Queue::enqueue(std::span<const NewItem> items,
                                              std::optional<Instant> now) {
   if (items.empty()) return {};
-  const runtime::Deadline deadline(deadline_);
+  const runtime::Deadline deadline = database_.deadline();
   const DistinctItems distinct(items);
-  const bool doubtful = doubt_.is_there();
-  for (int tried = 1;; ++tried) {
-    const LookUp at_first = doubtful ? LookUp::before : LookUp::trust;
-    auto done = enqueue_once(items, distinct.firsts(), now, tried == 1 ? at_first : LookUp::locked,
-                             deadline);
-    if (done) {
-      const bool all_new =
-          tried == 1 && std::ranges::all_of(distinct.firsts(), [&](std::size_t place) {
-            const Result<Enqueued>& answer = done->answers[place];
-            return answer && answer->result == EnqueueResult::created;
-          });
-      doubt_.learn(all_new);
-      for (std::size_t i = 0; i < items.size(); ++i) {
-        const std::size_t first = distinct.first_of(i);
-        if (first != i) done->answers[i] = done->again(first, items[i].digest);
-      }
-      return std::move(done->answers);
-    }
-    if (worth_repeating(done.error()) && tried < kAttempts && !deadline.passed()) continue;
-    Error error = std::move(done.error().error);
-    // Ours to retry, not a fault of the request.
-    if (error.kind == ErrorKind::conflict) error.kind = ErrorKind::unavailable;
-    return std::vector<Result<Enqueued>>(items.size(), std::unexpected(error));
+  auto done = doubt_.send(
+      deadline,
+      [&](LookUp look_up) {
+        return enqueue_once(items, distinct.firsts(), now, look_up, deadline);
+      },
+      Database::again,
+      [&](const Answers& answer) {
+        return std::ranges::all_of(distinct.firsts(), [&](std::size_t place) {
+          const Result<Enqueued>& each = answer.answers[place];
+          return each && each->result == EnqueueResult::created;
+        });
+      });
+  if (!done) return std::vector<Result<Enqueued>>(items.size(), std::unexpected(done.error()));
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const std::size_t first = distinct.first_of(i);
+    if (first != i) done->answers[i] = done->again(first, items[i].digest);
   }
+  return std::move(done->answers);
 }
 
 }  // namespace penstock::store::postgres

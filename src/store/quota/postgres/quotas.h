@@ -1,45 +1,30 @@
-// QuotaStore on PostgreSQL: a batch of messages is one call of a function, one transaction, with
-// its announcement behind it. Thread-safe.
+// The ports of quotas on PostgreSQL. Thread-safe. `database`: of connections whose commits wait for
+// the disk.
 #pragma once
 
-#include "engine/postgres/pool.h"
+#include <memory>
+
+#include "engine/postgres/connection.h"
 #include "store/queue/postgres/claim_hints.h"
 #include "store/quota/ports.h"
 
 namespace penstock::store::postgres {
 
-class Quotas final : public QuotaStore {
- public:
-  // All must outlive this. `pool`: of connections whose commits wait for the disk. `deadline`
-  // bounds each call.
-  Quotas(Pool& pool, ClaimHints& hints, Millis deadline)
-      : pool_(pool), hints_(hints), deadline_(deadline) {}
+// The users of a batch, for a statement.
+inline auto users_of(const auto& all) {
+  return column(all, [](const auto& each) { return each.user.raw; });
+}
 
-  Result<Quota> put(UserId user, const QuotaRule& rule, std::optional<Instant> now) override;
-  Result<std::optional<Quota>> find(UserId user) override;
-  Result<bool> remove(UserId user) override;
-  std::vector<Result<Sent>> send(std::span<const Send> sends, std::optional<Instant> now) override;
-  std::vector<Result<Charged>> charge(std::span<const Charge> charges,
-                                      std::optional<Instant> now) override;
-  Result<void> give_back(std::span<const GiveBack> charges) override;
-  Result<void> record(std::span<const UsageDelta> deltas) override;
-  Result<std::vector<UsagePoint>> usage(UserId user, Instant from, Instant to,
-                                        std::size_t limit) override;
-  Result<std::vector<LimitedUser>> top_limited(Instant from, Instant to,
-                                               std::size_t limit) override;
-  Result<QuotaSweep> forget(Instant keys_before, Instant usage_before, std::size_t limit) override;
+// A batch of messages is one call of a function, one transaction, with its announcement behind it.
+// `hints` must outlive it.
+std::unique_ptr<QuotaStore> make_quotas(Database database, ClaimHints& hints);
+// `leases`: for leases and charges; `epochs`: of another pool, for what must not wait behind those.
+std::unique_ptr<QuotaLedger> make_quota_ledger(Database leases, Database epochs);
 
- private:
-  DatabaseResult<std::vector<Sent>> send_once(std::span<const Send> sends,
-                                              std::optional<Instant> now,
-                                              const runtime::Deadline& deadline);
-  DatabaseResult<std::vector<Charged>> charge_once(std::span<const Charge> charges,
-                                                   std::optional<Instant> now,
-                                                   const runtime::Deadline& deadline);
-
-  Pool& pool_;
-  ClaimHints& hints_;
-  const Millis deadline_;
-};
+// One statement for each call:
+std::unique_ptr<DeliveryStore> make_deliveries(Database database);
+std::unique_ptr<UsageExport> make_usage_export(Database database);
+std::unique_ptr<AttemptStore> make_attempts(Database database);
+std::unique_ptr<SendKeys> make_send_keys(Database database);
 
 }  // namespace penstock::store::postgres

@@ -23,7 +23,7 @@ std::int64_t term_of(const SlotRequest& request) {
 
 // A null in an array reads as zero.
 std::optional<Instant> confirm_by_of(std::int64_t micros) {
-  return micros == 0 ? std::nullopt : std::optional(Instant{Micros{micros}});
+  return micros == 0 ? std::nullopt : std::optional(from_epoch_us(micros));
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ struct AssignBatch::Answer {
         known_config(rows.texts(0, 16)),
         known_version(rows.integers(0, 17)),
         known_confirm_by(rows.integers(0, 18)),
-        created(Micros{rows.int8(0, 19)}) {}
+        created(from_epoch_us(rows.int8(0, 19))) {}
 
   std::vector<std::int64_t> outcome, failure;
   std::vector<std::int64_t> run_group, run_start, run_used;
@@ -130,29 +130,23 @@ void AssignBatch::add_events(Params& params) const {
         requests_[static_cast<std::size_t>(b)].event.str());
     return order != 0 ? order < 0 : a < b;
   });
-  std::vector<std::string_view> events;
-  std::vector<std::int64_t> entropy;
-  events.reserve(places.size());
-  entropy.reserve(places.size());
-  for (std::int32_t& place : places) {
-    const SlotRequest& request = requests_[static_cast<std::size_t>(place++)];  // from 1 there
-    events.emplace_back(request.event.str());
-    entropy.push_back(static_cast<std::int64_t>(request.entropy));
-  }
-  params.texts(events).int8s(entropy).int4s(places);
+  const auto request_at = [&](std::int32_t place) -> const SlotRequest& {
+    return requests_[static_cast<std::size_t>(place)];
+  };
+  const auto events =
+      column(places, [&](std::int32_t place) -> const EventId& { return request_at(place).event; });
+  const auto entropy = column(places, [&](std::int32_t place) {
+    return static_cast<std::int64_t>(request_at(place).entropy);
+  });
   std::vector<std::int64_t> terms;
   if (std::ranges::any_of(requests_, [](const auto& request) { return request.ttl.has_value(); })) {
-    for (const std::int32_t place : places) {
-      terms.push_back(term_of(requests_[static_cast<std::size_t>(place) - 1]));
-    }
+    terms = column(places, [&](std::int32_t place) { return term_of(request_at(place)); });
   }
-  params.int8s(terms);
+  for (std::int32_t& place : places) ++place;  // from 1 there
+  params.texts(events).int8s(entropy).int4s(places).int8s(terms);
 }
 
 Params AssignBatch::params(LookUp look_up) const {
-  std::vector<std::string_view> names;
-  names.reserve(names_.size());
-  for (const ConfigName* name : names_) names.emplace_back(name->str());
   Params params;
   add_events(params);
   params.int4s(group_count_)
@@ -162,10 +156,10 @@ Params AssignBatch::params(LookUp look_up) const {
       .int8s(group_skip_to_)
       .int8s(group_skip_id_)
       .int4s(group_same_as_)
-      .texts(names)
+      .texts(column(names_, [](const ConfigName* name) -> const ConfigName& { return *name; }))
       .int4s(likely_pools_)
-      .int4(static_cast<std::int32_t>(look_up))
-      .int8(now_ ? std::optional(now_->time_since_epoch().count()) : std::nullopt);
+      .int4(static_cast<std::int32_t>(look_up));
+  put_value(params, now_);
   return params;
 }
 
@@ -259,7 +253,7 @@ std::vector<Result<Assignment>> AssignBatch::read(const Rows& rows, FullHints& h
                    .requested = from_epoch_millis(answer.known_requested[known]),
                    .window_start = from_epoch_millis(answer.known_start[known]),
                    .scheduled = from_epoch_millis(answer.known_scheduled[known]),
-                   .created = Instant{Micros{answer.known_created[known]}},
+                   .created = from_epoch_us(answer.known_created[known]),
                    .status = static_cast<SlotStatus>(answer.known_status[known]),
                    .confirm_by = confirm_by_of(answer.known_confirm_by[known])}});
       ++known;

@@ -10,19 +10,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/postgres/params.h"
-#include "engine/postgres/rows.h"
+#include "engine/postgres/binary.h"
+#include "engine/sql/doubt.h"
 #include "store/slots/ports.h"
 #include "store/slots/postgres/full_hints.h"
 
 namespace penstock::store::postgres {
-
-// How the database finds events that have a slot already; the numbers are those of assign_slots.
-enum class LookUp : std::int32_t {
-  trust = 0,   // not at all: the batch is refused, worth_repeating(), when there may be one
-  before = 1,  // before the lock: refused when another batch came between
-  locked = 2,  // under the lock, for the second attempt
-};
 
 class AssignBatch {
  public:

@@ -1,52 +1,52 @@
 #include "store/slots/postgres/slots.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <limits>
 #include <string>
 #include <utility>
 
-#include "engine/postgres/calls.h"
 #include "store/slots/postgres/assign_batch.h"
 
 namespace penstock::store::postgres {
 namespace {
 
-// Looking for known events costs a fifth of a batch, a batch in vain costs a whole one: after one
-// that held known events, so many look first.
-constexpr int kDoubtBatches = 50;
-
 std::int64_t ceil_millis(Instant instant) {
   return std::chrono::ceil<Millis>(instant.time_since_epoch()).count();
 }
 
-}  // namespace
+Instant millis_of(Cell<Rows> cell) { return from_epoch_millis(cell.as<std::int64_t>()); }
 
-Slot slot_of(EventId event, const Rows& rows, int row) {
+// A row of (…, config name, version, requested, window start, scheduled, created, status, confirm
+// by), the event being known or in the first column.
+Slot slot_of(EventId event, Rows::Row row) {
   return {.event = std::move(event),
-          .config_name = ConfigName::trusted(std::string(rows.text(row, 1))),
-          .config_version = rows.int8(row, 2),
-          .requested = from_epoch_millis(rows.int8(row, 3)),
-          .window_start = from_epoch_millis(rows.int8(row, 4)),
-          .scheduled = from_epoch_millis(rows.int8(row, 5)),
-          .created = Instant{Micros{rows.int8(row, 6)}},
-          .status = static_cast<SlotStatus>(rows.int2(row, 7)),
-          .confirm_by =
-              rows.null(row, 8) ? std::nullopt : std::optional(Instant{Micros{rows.int8(row, 8)}})};
+          .config_name = ConfigName::trusted(row[1]),
+          .config_version = row[2],
+          .requested = millis_of(row[3]),
+          .window_start = millis_of(row[4]),
+          .scheduled = millis_of(row[5]),
+          .created = row[6],
+          .status = row[7],
+          .confirm_by = row[8].maybe<Instant>()};
 }
+
+Slot slot_with_event(Rows::Row row) { return slot_of(EventId::trusted(row[0]), row); }
+
+}  // namespace
 
 DatabaseResult<Slots::Placed> Slots::place(std::span<const SlotRequest> requests,
                                            const ItemColumns& items, std::optional<Instant> now,
                                            LookUp look_up, const runtime::Deadline& deadline) {
-  auto lease = pool_.acquire(deadline);
-  if (!lease) return std::unexpected(std::move(lease.error()));
-  const std::uint64_t reconnects = pool_.reconnects();
+  auto lease = PENSTOCK_TRY(database_.pool().acquire(deadline));
+  const std::uint64_t reconnects = database_.pool().reconnects();
   if (reconnects_.exchange(reconnects) != reconnects) hints_.forget();
   const AssignBatch batch(requests, now, hints_);
   Params params = batch.params(look_up);
   items.put_all(params);
   const Call calls[] = {{.sql = statement("assign_slots"), .params = std::move(params)},
-                        {.sql = statement("flush")}};
-  auto answers = (*lease)->run(calls, deadline);
+                        call("flush")};
+  auto answers = lease->run(calls, deadline);
   if (!answers) {
     // One of them may be what failed.
     if (worth_repeating(answers.error())) hints_.forget();
@@ -60,84 +60,143 @@ DatabaseResult<Slots::Placed> Slots::place(std::span<const SlotRequest> requests
 std::vector<Result<Assignment>> Slots::assign(std::span<const SlotRequest> requests,
                                               std::optional<Instant> now) {
   if (requests.empty()) return {};
-  const runtime::Deadline deadline(deadline_);
-  const bool doubtful = doubt_.load(std::memory_order_relaxed) > 0;
-  for (int tried = 1;; ++tried) {
-    const LookUp first = doubtful ? LookUp::before : LookUp::trust;
-    auto placed = place(requests, {}, now, tried == 1 ? first : LookUp::locked, deadline);
-    if (placed) {
-      const bool all_new =
-          tried == 1 && std::ranges::all_of(placed->assignments, [](const auto& answer) {
-            return answer && answer->fresh;
-          });
-      if (!all_new) {
-        doubt_.store(kDoubtBatches, std::memory_order_relaxed);
-      } else if (doubtful) {
-        doubt_.fetch_sub(1, std::memory_order_relaxed);
-      }
-      return std::move(placed->assignments);
-    }
-    if (worth_repeating(placed.error()) && tried < kAttempts && !deadline.passed()) continue;
-    Error error = std::move(placed.error().error);
-    // Ours to retry, not a fault of the request.
-    if (error.kind == ErrorKind::conflict) error.kind = ErrorKind::unavailable;
-    return std::vector<Result<Assignment>>(requests.size(), std::unexpected(error));
-  }
-}
-
-Result<Rows> Slots::read(const Call& call) {
-  const runtime::Deadline deadline(deadline_);
-  auto lease = pool_.acquire(deadline);
-  if (!lease) return std::unexpected(std::move(lease.error().error));
-  auto rows = (*lease)->run(call, deadline);
-  if (!rows) return std::unexpected(std::move(rows.error().error));
-  return std::move(*rows);
+  const runtime::Deadline deadline = database_.deadline();
+  auto placed = doubt_.send(
+      deadline, [&](LookUp look_up) { return place(requests, {}, now, look_up, deadline); },
+      Database::again,
+      [](const Placed& answer) {
+        return std::ranges::all_of(answer.assignments,
+                                   [](const auto& each) { return each && each->fresh; });
+      });
+  if (placed) return std::move(placed->assignments);
+  return std::vector<Result<Assignment>>(requests.size(), std::unexpected(placed.error()));
 }
 
 Result<std::vector<std::optional<Slot>>> Slots::find(std::span<const EventId> events) {
   std::vector<std::optional<Slot>> slots(events.size());
   if (events.empty()) return slots;
-  std::vector<std::string_view> ids;
-  ids.reserve(events.size());
-  for (const EventId& event : events) ids.emplace_back(event.str());
-  const auto rows = read({.sql = statement("find_slots"), .params = Params().texts(ids)});
-  if (!rows) return std::unexpected(rows.error());
-  for (int row = 0; row < rows->size(); ++row) {
-    const auto place = static_cast<std::size_t>(rows->int4(row, 0)) - 1;
-    slots[place] = slot_of(events[place], *rows, row);
+  const Rows rows = PENSTOCK_TRY(database_.ask("find_slots", column(events, &EventId::str)));
+  for (const auto row : rows) {
+    const std::size_t place = row[0].as<std::size_t>() - 1;
+    slots[place] = slot_of(events[place], row);
   }
   return slots;
 }
 
 Result<std::vector<WindowUse>> Slots::windows(const WindowRange& range) {
-  std::vector<WindowUse> uses;
-  if (range.limit == 0 || range.from >= range.to) return uses;
-  const auto rows = read({.sql = statement("list_windows"),
-                          .params = Params()
-                                        .text(range.pool.str())
-                                        .int8(range.window_size.count())
-                                        .int8(ceil_millis(range.from))
-                                        .int8(ceil_millis(range.to))
-                                        .int8(int8_of(range.limit))});
-  if (!rows) return std::unexpected(rows.error());
-  uses.reserve(static_cast<std::size_t>(rows->size()));
-  for (int row = 0; row < rows->size(); ++row) {
-    uses.push_back({.start = from_epoch_millis(rows->int8(row, 0)), .used = rows->int4(row, 1)});
-  }
-  return uses;
+  if (range.limit == 0 || range.from >= range.to) return std::vector<WindowUse>{};
+  const Rows rows = PENSTOCK_TRY(
+      database_.ask("list_windows", range.pool, std::int64_t{range.window_size.count()},
+                    ceil_millis(range.from), ceil_millis(range.to), range.limit));
+  return rows.map([](auto row) { return WindowUse{.start = millis_of(row[0]), .used = row[1]}; });
 }
 
 Result<std::vector<Slot>> Slots::scan(const EventId& after, std::size_t limit) {
-  std::vector<Slot> slots;
-  if (limit == 0) return slots;
-  const auto rows = read(
-      {.sql = statement("scan_slots"), .params = Params().text(after.str()).int8(int8_of(limit))});
-  if (!rows) return std::unexpected(rows.error());
-  slots.reserve(static_cast<std::size_t>(rows->size()));
-  for (int row = 0; row < rows->size(); ++row) {
-    slots.push_back(slot_of(EventId::trusted(std::string(rows->text(row, 0))), *rows, row));
+  if (limit == 0) return std::vector<Slot>{};
+  const Rows rows = PENSTOCK_TRY(database_.ask("scan_slots", after, limit));
+  return rows.map(slot_with_event);
+}
+
+namespace {
+
+class Life final : public SlotLife {
+ public:
+  explicit Life(Database database) : database_(database) {}
+
+  // It gives nothing back, so no time matters to it.
+  Result<Slot> confirm(const EventId& event, std::optional<Instant> /*now*/) override {
+    const Rows rows = PENSTOCK_TRY(database_.ask("confirm_slot", event));
+    return moved(event, rows);
   }
-  return slots;
+
+  Result<Slot> release(const EventId& event, std::optional<Instant> now) override {
+    const Call calls[] = {call("release_slot", event, now), call("flush")};
+    const auto answers = PENSTOCK_TRY(database_.insist_all(calls));
+    return moved(event, answers.front());
+  }
+
+  Result<std::size_t> expire(std::size_t limit, std::optional<Instant> now) override {
+    const Rows expired = PENSTOCK_TRY(database_.ask("expire_slots", limit, now));
+    const std::size_t count = expired[0][0];
+    // Mostly none: then nothing needs to reach the disk.
+    if (count > 0) PENSTOCK_TRY(database_.tell("flush"));
+    return count;
+  }
+
+ private:
+  // A row of (whether it was done, and the slot as slot_of reads it), or none.
+  static Result<Slot> moved(const EventId& event, const Rows& rows) {
+    const std::string_view name = core::shown_id(event);
+    if (rows.empty()) {
+      return fail(ErrorKind::not_found, fmt::format("event '{}' has no slot", name));
+    }
+    Slot slot = slot_of(event, rows[0]);
+    if (rows[0][0]) return slot;
+    const bool ended = slot.status == SlotStatus::released || slot.status == SlotStatus::expired;
+    return fail(ErrorKind::conflict,
+                ended ? fmt::format("the slot of event '{}' is {}", name, to_string(slot.status))
+                      : fmt::format("the window of event '{}' has begun", name));
+  }
+
+  Database database_;
+};
+
+class Retention final : public SlotRetention {
+ public:
+  explicit Retention(Database database) : database_(database) {}
+
+  Result<PruneReport> prune(const PruneOptions& options, const Sink& sink,
+                            const std::function<bool()>& should_stop) override {
+    PENSTOCK_CHECK(options.step_slots > 0);
+    const auto stop = [&] { return should_stop && should_stop(); };
+    // Steps until one finds less than it may take: then nothing old is left.
+    const auto all = [&](std::size_t& total, auto step) -> Result<void> {
+      for (std::size_t gone = options.step_slots; gone >= options.step_slots && !stop();) {
+        gone = PENSTOCK_TRY(step());
+        total += gone;
+      }
+      return {};
+    };
+    PruneReport report;
+    PENSTOCK_TRY(all(report.slots, [&] { return slots_step(options, sink); }));
+    PENSTOCK_TRY(all(report.windows, [&] { return windows_step(options); }));
+    return report;
+  }
+
+ private:
+  // How many went.
+  Result<std::size_t> slots_step(const PruneOptions& options, const Sink& sink) {
+    const runtime::Deadline deadline = database_.deadline();
+    auto lease = PENSTOCK_TRY(database_.pool().acquire(deadline));
+    Transaction<Connection> transaction(*lease, deadline);
+    const auto taken = PENSTOCK_TRY(transaction.begin(
+        {call("prune_slots", to_epoch_millis(options.before), options.step_slots)}));
+    const Rows& rows = taken.back();
+    Result<void> kept;
+    if (sink && !rows.empty()) kept = sink(rows.map(slot_with_event));
+    transaction.renew(database_.deadline());  // the sink took its own time
+    PENSTOCK_TRY(std::move(kept));
+    PENSTOCK_TRY(transaction.commit({}));
+    return static_cast<std::size_t>(rows.size());
+  }
+
+  Result<std::size_t> windows_step(const PruneOptions& options) {
+    const Rows rows = PENSTOCK_TRY(
+        database_.ask("prune_windows", to_epoch_millis(options.before), options.step_slots));
+    return rows[0][0].as<std::size_t>();
+  }
+
+  Database database_;
+};
+
+}  // namespace
+
+std::unique_ptr<SlotLife> make_slot_life(Database database) {
+  return std::make_unique<Life>(database);
+}
+
+std::unique_ptr<SlotRetention> make_retention(Database database) {
+  return std::make_unique<Retention>(database);
 }
 
 }  // namespace penstock::store::postgres

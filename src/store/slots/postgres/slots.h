@@ -1,24 +1,25 @@
-// SlotStore on PostgreSQL: each batch is one round trip of two statements, the batch itself and the
-// wait for the disk. Thread-safe; calls run in parallel as far as the pool has connections.
+// The ports of slots on PostgreSQL. Thread-safe; calls run in parallel as far as the pool has
+// connections.
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "engine/postgres/pool.h"
+#include "engine/postgres/connection.h"
+#include "engine/sql/doubt.h"
 #include "store/queue/postgres/item_columns.h"
 #include "store/slots/ports.h"
-#include "store/slots/postgres/assign_batch.h"
 #include "store/slots/postgres/full_hints.h"
 
 namespace penstock::store::postgres {
 
+// Each batch is one round trip of two statements, the batch itself and the wait for the disk.
 class Slots final : public SlotStore {
  public:
-  // `pool` must outlive this. `deadline` bounds each call.
-  Slots(Pool& pool, Millis deadline) : pool_(pool), deadline_(deadline) {}
+  explicit Slots(Database database) : database_(database) {}
 
   std::vector<Result<Assignment>> assign(std::span<const SlotRequest> requests,
                                          std::optional<Instant> now) override;
@@ -37,17 +38,18 @@ class Slots final : public SlotStore {
                                const runtime::Deadline& deadline);
 
  private:
-  Result<Rows> read(const Call& call);
-
-  Pool& pool_;
-  const Millis deadline_;
+  Database database_;
   FullHints hints_;
-  std::atomic<int> doubt_{0};  // batches to come that look for known events first
+  Doubt doubt_;
   std::atomic<std::uint64_t> reconnects_{0};
 };
 
-// A row of (…, config name, version, requested, window start, scheduled, created, status, confirm
-// by), the event being known or in the first column.
-Slot slot_of(EventId event, const Rows& rows, int row);
+// What gives places back takes the lock of the pool first, as batches do, and waits for the disk
+// after it has let it go. Other nodes need no news of it: the database tells them with their next
+// batch that what they remember of full windows is void.
+std::unique_ptr<SlotLife> make_slot_life(Database database);
+// Small transactions on one connection of the pool.
+std::unique_ptr<SlotRetention> make_retention(Database database);
+std::unique_ptr<SlotConfigStore> make_configs(Database database);
 
 }  // namespace penstock::store::postgres

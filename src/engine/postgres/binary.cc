@@ -1,7 +1,11 @@
-#include "engine/postgres/params.h"
+#include "engine/postgres/binary.h"
+
+#include <libpq-fe.h>
 
 #include <array>
 #include <cstddef>
+
+#include "base/check.h"
 
 namespace penstock::store::postgres {
 namespace {
@@ -11,6 +15,45 @@ constexpr std::uint32_t kBytea = 17;
 constexpr std::uint32_t kInt8 = 20;
 constexpr std::uint32_t kInt4 = 23;
 constexpr std::uint32_t kText = 25;
+
+std::uint64_t big_endian(std::string_view bytes) noexcept {
+  std::uint64_t value = 0;
+  for (const char byte : bytes) value = (value << 8) | static_cast<unsigned char>(byte);
+  return value;
+}
+
+std::int64_t integer(std::string_view bytes) noexcept {
+  switch (bytes.size()) {
+    case 1:  // a boolean
+      return bytes.front() != 0 ? 1 : 0;
+    case 2:
+      return static_cast<std::int16_t>(big_endian(bytes));
+    case 4:
+      return static_cast<std::int32_t>(big_endian(bytes));
+    case 8:
+      return static_cast<std::int64_t>(big_endian(bytes));
+    default:
+      return 0;  // a null
+  }
+}
+
+// Walks a one-dimensional array: dimensions, null flag, type, count, lower bound, then elements.
+template <class Visit>
+void each_element(std::string_view bytes, Visit&& visit) {
+  constexpr std::size_t kHead = 20;
+  if (bytes.size() < kHead) return;  // null or empty
+  const std::size_t count = big_endian(bytes.substr(12, 4));
+  std::size_t at = kHead;
+  for (std::size_t i = 0; i < count; ++i) {
+    PENSTOCK_CHECK(at + 4 <= bytes.size());
+    const auto length = static_cast<std::int32_t>(big_endian(bytes.substr(at, 4)));
+    at += 4;
+    const std::size_t size = length < 0 ? 0 : static_cast<std::size_t>(length);
+    PENSTOCK_CHECK(at + size <= bytes.size());
+    visit(bytes.substr(at, size));
+    at += size;
+  }
+}
 
 }  // namespace
 
@@ -68,8 +111,7 @@ Params& Params::int8(std::int64_t value) {
   return *this;
 }
 
-Params& Params::int8(std::optional<std::int64_t> value) {
-  if (value) return int8(*value);
+Params& Params::null() {
   begin();
   end(/*null=*/true);
   return *this;
@@ -112,6 +154,12 @@ Params& Params::int8s(std::span<const std::int64_t> values) {
   return *this;
 }
 
+void Params::column(std::span<const Instant> values) {
+  std::vector<std::int64_t> micros;
+  for (const Instant value : values) micros.push_back(epoch_us(value));
+  int8s(micros);
+}
+
 std::vector<const char*> Params::values() const {
   std::vector<const char*> pointers;
   pointers.reserve(begins_.size());
@@ -122,5 +170,31 @@ std::vector<const char*> Params::values() const {
 }
 
 std::vector<int> Params::formats() const { return std::vector<int>(begins_.size(), 1); }
+
+Rows::Rows(pg_result* result) noexcept : result_(result, PQclear), size_(PQntuples(result)) {}
+
+bool Rows::null(int row, int column) const noexcept {
+  return PQgetisnull(result_.get(), row, column) != 0;
+}
+
+std::string_view Rows::text(int row, int column) const noexcept {
+  return {PQgetvalue(result_.get(), row, column),
+          static_cast<std::size_t>(PQgetlength(result_.get(), row, column))};
+}
+
+std::int64_t Rows::number(int row, int column) const noexcept { return integer(text(row, column)); }
+
+std::vector<std::int64_t> Rows::integers(int row, int column) const {
+  std::vector<std::int64_t> values;
+  each_element(text(row, column),
+               [&](std::string_view element) { values.push_back(integer(element)); });
+  return values;
+}
+
+std::vector<std::string_view> Rows::texts(int row, int column) const {
+  std::vector<std::string_view> values;
+  each_element(text(row, column), [&](std::string_view element) { values.push_back(element); });
+  return values;
+}
 
 }  // namespace penstock::store::postgres

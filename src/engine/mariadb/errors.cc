@@ -1,4 +1,4 @@
-#include "engine/mariadb/errors.h"
+#include "engine/mariadb/connection.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,5 @@
-// What goes to MariaDB and comes from it: the text of a statement, and the rows of an answer.
+// What goes to MariaDB and comes from it: the embedded files, the text of a statement, the rows of
+// an answer.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +11,23 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/mariadb/sql.h"
+#include "engine/sql/schema.h"
 #include "engine/sql/values.h"
 
 struct st_mysql_res;
 
 namespace penstock::store::mariadb {
+
+using store::SqlFile;
+
+std::span<const SqlFile> embedded_statements() noexcept;  // sql/, ordered by name
+std::span<const SqlFile> embedded_tables() noexcept;      // schema.sql: the baseline
+std::span<const SqlFile> embedded_migrations() noexcept;  // since then; ordered by number
+
+// One of embedded_statements(); a name that is not there is our own bug.
+inline const SqlFile& statement(std::string_view name) noexcept {
+  return sql_file(embedded_statements(), name);
+}
 
 // An embedded file with a value in place of each `?`, in their order. Bytes are written as hex
 // numbers, so that nothing needs quoting and no key can be taken for SQL. One thread at a time.

@@ -1,5 +1,5 @@
-// What goes to PostgreSQL and comes from it, in its binary form, arrays included: no quoting, no
-// text parsing on either side.
+// What goes to PostgreSQL and comes from it: the embedded files, and values in binary form, arrays
+// included: no quoting, no text parsing on either side.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,27 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/sql/schema.h"
 #include "engine/sql/values.h"
 
 struct pg_result;
 
 namespace penstock::store::postgres {
+
+using store::SqlFile;
+
+std::span<const SqlFile> embedded_statements() noexcept;  // sql/, ordered by name
+// The baseline of the schema. Each capability has its part of it beside its code.
+std::span<const SqlFile> embedded_tables() noexcept;     // schema.sql
+std::span<const SqlFile> embedded_functions() noexcept;  // functions/
+std::span<const SqlFile> embedded_views() noexcept;      // views.sql
+// What was changed since; ordered by number.
+std::span<const SqlFile> embedded_migrations() noexcept;
+
+// One of embedded_statements(); a name that is not there is our own bug.
+inline const SqlFile& statement(std::string_view name) noexcept {
+  return sql_file(embedded_statements(), name);
+}
 
 // A column of bytes. One value alone needs no word for it: bytea and text are the same bytes.
 struct Bytes {

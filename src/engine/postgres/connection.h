@@ -14,14 +14,26 @@
 
 #include "base/time.h"
 #include "engine/postgres/binary.h"
-#include "engine/postgres/errors.h"
-#include "engine/postgres/sql.h"
 #include "engine/sql/database.h"
 #include "runtime/deadline.h"
 
 struct pg_conn;
 
 namespace penstock::store::postgres {
+
+// `message` as the server wrote it.
+DatabaseError translate(std::string_view sqlstate, std::string_view message);
+
+// The connection broke. `sent`: a request may have been executed, so the outcome is unknown.
+inline DatabaseError connection_lost(std::string_view message, bool sent) {
+  return store::connection_lost("postgres", message, sent);
+}
+
+// The server rolled the call back for a reason that passes by itself: the same call may be sent
+// again at once (serialization failure, deadlock, the same event inserted elsewhere meanwhile).
+bool worth_repeating(const DatabaseError& error) noexcept;
+
+inline constexpr std::string_view kUniqueViolation = "23505";
 
 struct ConnectOptions {
   std::string url;       // libpq URI or keywords; TLS modes as libpq

@@ -1,4 +1,4 @@
-#include "engine/postgres/errors.h"
+#include "engine/postgres/connection.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "engine/postgres/sql.h"
+#include "engine/postgres/binary.h"
 
 #include <gtest/gtest.h>
 

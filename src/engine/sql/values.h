@@ -90,8 +90,8 @@ template <class T>
 concept Readable = std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, Instant> ||
                    std::is_same_v<T, std::string> || std::is_same_v<T, std::string_view>;
 
-// One value of an answer, read as the type of what it is assigned to. A null reads as zero or empty,
-// by maybe() as nothing. Views live as long as the rows.
+// One value of an answer, read as the type of what it is assigned to. A null reads as zero or
+// empty, by maybe() as nothing. Views live as long as the rows.
 template <class Rows>
 class Cell {
  public:

@@ -9,7 +9,7 @@
 
 #include "core/policy/policy_rules.h"
 #include "engine/postgres/schema.h"
-#include "engine/postgres/sql.h"
+#include "engine/postgres/binary.h"
 #include "store/postgres/testing/asks.h"
 #include "store/postgres/testing/test_server.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/policy/policy_rules.h"
-#include "engine/mariadb/sql.h"
+#include "engine/mariadb/query.h"
 #include "engine/testing/tcp_proxy.h"
 #include "runtime/stopwatch.h"
 #include "store/limits/mariadb/testing/test_server.h"

@@ -1,8 +1,6 @@
 // PaymentStore::take.
 #include <algorithm>
 #include <cstring>
-#include <numeric>
-#include <tuple>
 #include <utility>
 
 #include "base/check.h"
@@ -14,26 +12,6 @@ namespace {
 
 // The columns of take_payments.
 enum TakeColumn : int { kPlace, kDigest, kStatus, kItem, kTakeScheduled, kReason, kForeign };
-
-// Which payments of a batch are which: a later one of the same id is the first one again.
-struct DistinctPayments {
-  explicit DistinctPayments(std::span<const NewPayment> payments) : first_of(payments.size()) {
-    std::vector<std::size_t> places(payments.size());
-    std::iota(places.begin(), places.end(), std::size_t{0});
-    std::ranges::sort(places, [&](std::size_t a, std::size_t b) {
-      return std::tie(payments[a].id, a) < std::tie(payments[b].id, b);
-    });
-    for (const std::size_t place : places) {
-      if (firsts.empty() || payments[firsts.back()].id != payments[place].id) {
-        firsts.push_back(place);
-      }
-      first_of[place] = firsts.back();
-    }
-  }
-
-  std::vector<std::size_t> firsts;    // ascending by id
-  std::vector<std::size_t> first_of;  // payment -> the first of its id
-};
 
 Call take_call(std::span<const NewPayment> payments, const std::vector<std::size_t>& places,
                bool trusted, std::optional<Instant> now) {
@@ -130,13 +108,16 @@ std::vector<Result<TakenPayment>> Payments::take(std::span<const NewPayment> pay
                                                  std::optional<Instant> now) {
   if (payments.empty()) return {};
   const runtime::Deadline deadline = database_.deadline();
-  const DistinctPayments distinct(payments);
+  const Distinct distinct(payments,
+                          [](const NewPayment& payment) -> const PaymentId& { return payment.id; });
   auto done = doubt_.send(
       deadline,
-      [&](LookUp look_up) { return take_once(payments, distinct.firsts, look_up, now, deadline); },
+      [&](LookUp look_up) {
+        return take_once(payments, distinct.firsts(), look_up, now, deadline);
+      },
       Database::again,
       [&](const Answers& answer) {
-        return std::ranges::all_of(distinct.firsts, [&](std::size_t place) {
+        return std::ranges::all_of(distinct.firsts(), [&](std::size_t place) {
           const Result<TakenPayment>& each = answer.answers[place];
           return each && each->result == TakeResult::created;
         });
@@ -145,7 +126,7 @@ std::vector<Result<TakenPayment>> Payments::take(std::span<const NewPayment> pay
     return std::vector<Result<TakenPayment>>(payments.size(), std::unexpected(done.error()));
   std::vector<Result<TakenPayment>>& answers = done->answers;
   for (std::size_t i = 0; i < payments.size(); ++i) {
-    const std::size_t first = distinct.first_of[i];
+    const std::size_t first = distinct.first_of(i);
     if (first == i) continue;
     answers[i] = answers[first];
     if (answers[i]) answers[i]->result = against(done->stored[first], payments[i].digest);

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
-#include <tuple>
 
 #include "base/check.h"
 #include "engine/sql/values.h"
@@ -52,20 +50,6 @@ Enqueued met(const KnownItem& known, const BodyDigest& digest) {
                                : known.digest == digest            ? EnqueueResult::same
                                                                    : EnqueueResult::different;
   return {.result = result, .state = known.state, .scheduled = known.scheduled};
-}
-
-DistinctItems::DistinctItems(std::span<const NewItem> items) : first_of_(items.size()) {
-  std::vector<std::size_t> places(items.size());
-  std::iota(places.begin(), places.end(), std::size_t{0});
-  std::ranges::sort(places, [&](std::size_t a, std::size_t b) {
-    return std::tie(items[a].type, items[a].id, a) < std::tie(items[b].type, items[b].id, b);
-  });
-  for (const std::size_t place : places) {
-    const bool same = !firsts_.empty() && items[firsts_.back()].id == items[place].id &&
-                      items[firsts_.back()].type == items[place].type;
-    if (!same) firsts_.push_back(place);
-    first_of_[place] = firsts_.back();
-  }
 }
 
 }  // namespace penstock::store::postgres

@@ -2,7 +2,9 @@
 // as columns. Lives for one call; `items` must outlive it. One thread at a time.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -42,12 +44,22 @@ std::vector<KnownItem> known_items(const Rows& rows, int column);
 // A request for an item that was there.
 Enqueued met(const KnownItem& known, const BodyDigest& digest);
 
-// Which items of a batch are which: a later one of the same type and id is the first one again.
-class DistinctItems {
+// Which entries of a batch are which: a later one of the same key is the first one again.
+class Distinct {
  public:
-  explicit DistinctItems(std::span<const NewItem> items);
+  // `key(entry)`: what it is known by.
+  template <class Entry, class Key>
+  Distinct(std::span<const Entry> all, Key key) : first_of_(all.size()) {
+    std::vector<std::size_t> places(all.size());
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    std::ranges::stable_sort(places, {}, [&](std::size_t place) { return key(all[place]); });
+    for (const std::size_t place : places) {
+      if (firsts_.empty() || key(all[firsts_.back()]) != key(all[place])) firsts_.push_back(place);
+      first_of_[place] = firsts_.back();
+    }
+  }
 
-  // Places of the first ones, ascending by type and id.
+  // Places of the first ones, ascending by key.
   const std::vector<std::size_t>& firsts() const noexcept { return firsts_; }
   std::size_t first_of(std::size_t place) const noexcept { return first_of_[place]; }
 

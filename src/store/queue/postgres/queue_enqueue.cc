@@ -141,7 +141,7 @@ std::vector<Result<Enqueued>> Queue::enqueue(std::span<const NewItem> items,
                                              std::optional<Instant> now) {
   if (items.empty()) return {};
   const runtime::Deadline deadline = database_.deadline();
-  const DistinctItems distinct(items);
+  const Distinct distinct(items, [](const NewItem& item) { return std::tie(item.type, item.id); });
   auto done = doubt_.send(
       deadline,
       [&](LookUp look_up) {

@@ -65,23 +65,11 @@ class QuotaLeases final : public QuotaLedger {
     if (charges.empty()) return std::vector<PastCache>{};
     const Rows rows = PENSTOCK_TRY(
         leases_.insist("cache_charge", users_of(charges), column(charges, &Charge::cost), now));
-    const std::vector<std::int64_t> results = rows.integers(0, 0);
-    const std::vector<std::int64_t> windows = rows.integers(0, 1);
-    const std::vector<std::int64_t> waits = rows.integers(0, 2);
-    if (results.size() != charges.size() || windows.size() != charges.size() ||
-        waits.size() != charges.size()) {
-      return fail(ErrorKind::corrupt, "postgres: gateway_charge_past_cache answers for others");
-    }
-    constexpr std::int64_t kLeased = 4;
+    constexpr auto kLeased = static_cast<ChargeResult>(4);  // what the statement adds
     std::vector<PastCache> answers;
-    for (std::size_t i = 0; i < charges.size(); ++i) {
-      if (results[i] == kLeased) {
-        answers.push_back({.charged = {}, .leased = true});
-        continue;
-      }
-      answers.push_back({.charged = {.result = static_cast<ChargeResult>(results[i]),
-                                     .window = windows[i],
-                                     .retry_after = Micros{waits[i]}}});
+    for (const Charged& charged : PENSTOCK_TRY(charged_of(rows, charges.size()))) {
+      const bool leased = charged.result == kLeased;
+      answers.push_back({.charged = leased ? Charged{} : charged, .leased = leased});
     }
     return answers;
   }

@@ -154,20 +154,7 @@ class Quotas final : public QuotaStore {
                                           std::optional<Instant> now) {
     const Rows rows = PENSTOCK_TRY(
         database_.insist("gateway_charge", users_of(charges), column(charges, &Charge::cost), now));
-    const std::vector<std::int64_t> results = rows.integers(0, 0);
-    const std::vector<std::int64_t> windows = rows.integers(0, 1);
-    const std::vector<std::int64_t> waits = rows.integers(0, 2);
-    if (results.size() != charges.size() || windows.size() != charges.size() ||
-        waits.size() != charges.size()) {
-      return fail(ErrorKind::corrupt, "postgres: gateway_charge answers for other charges");
-    }
-    std::vector<Charged> answers;
-    for (std::size_t i = 0; i < charges.size(); ++i) {
-      answers.push_back({.result = static_cast<ChargeResult>(results[i]),
-                         .window = windows[i],
-                         .retry_after = Micros{waits[i]}});
-    }
-    return answers;
+    return charged_of(rows, charges.size());
   }
 
   Database database_;
@@ -175,6 +162,22 @@ class Quotas final : public QuotaStore {
 };
 
 }  // namespace
+
+Result<std::vector<Charged>> charged_of(const Rows& rows, std::size_t charges) {
+  const std::vector<std::int64_t> results = rows.integers(0, 0);
+  const std::vector<std::int64_t> windows = rows.integers(0, 1);
+  const std::vector<std::int64_t> waits = rows.integers(0, 2);
+  if (results.size() != charges || windows.size() != charges || waits.size() != charges) {
+    return fail(ErrorKind::corrupt, "postgres: answers for other charges");
+  }
+  std::vector<Charged> answers;
+  for (std::size_t i = 0; i < charges; ++i) {
+    answers.push_back({.result = static_cast<ChargeResult>(results[i]),
+                       .window = windows[i],
+                       .retry_after = Micros{waits[i]}});
+  }
+  return answers;
+}
 
 std::unique_ptr<QuotaStore> make_quotas(Database database, ClaimHints& hints) {
   return std::make_unique<Quotas>(database, hints);

@@ -15,6 +15,10 @@ inline auto users_of(const auto& all) {
   return column(all, [](const auto& each) { return each.user.raw; });
 }
 
+// What became of charges, from the first three columns of one row: results as ChargeResult numbers
+// them (or a number of the statement's own), windows, waits.
+Result<std::vector<Charged>> charged_of(const Rows& rows, std::size_t charges);
+
 // A batch of messages is one call of a function, one transaction, with its announcement behind it.
 // `hints` must outlive it.
 std::unique_ptr<QuotaStore> make_quotas(Database database, ClaimHints& hints);

@@ -11,7 +11,7 @@
 
 #include "base/rng.h"
 #include "runtime/stopwatch.h"
-#include "store/redis/redis_store.h"
+#include "store/redis/store.h"
 
 namespace {
 

@@ -24,7 +24,7 @@
 #include "service/item_news.h"
 #include "sink/message_bus.h"
 #include "store/backend.h"
-#include "store/quota/cached/cached_quotas.h"
+#include "store/quota/cached/cached_gate.h"
 
 namespace penstock::daemon {
 

@@ -13,7 +13,7 @@
 #include "store/embedded/store.h"
 #include "store/limits/mariadb/mariadb_store.h"
 #include "store/postgres/postgres_store.h"
-#include "store/redis/redis_store.h"
+#include "store/redis/store.h"
 
 namespace penstock::daemon {
 

@@ -15,7 +15,7 @@
 #include "runtime/secret_file.h"
 #include "store/limits/mariadb/mariadb_store.h"
 #include "store/postgres/postgres_store.h"
-#include "store/redis/redis_store.h"
+#include "store/redis/store.h"
 
 namespace penstock::daemon {
 namespace {

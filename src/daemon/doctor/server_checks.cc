@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "daemon/stores.h"
-#include "engine/redis/slot.h"
+#include "engine/redis/slots.h"
 #include "runtime/system_clock.h"
 
 namespace penstock::daemon::doctor {

@@ -113,7 +113,7 @@ class Consumer::Impl {
     prefetched_.force(2 * ahead);
     // An offset is stored by hand, once its message is durable elsewhere; what is stored is
     // committed in the background, on a rebalance and at the end.
-    Result<Conf> conf = make_conf(
+    Conf conf = PENSTOCK_TRY(make_conf(
         options_.connection,
         {{"group.id", options_.group},
          {"auto.offset.reset", "earliest"},
@@ -133,13 +133,10 @@ class Consumer::Impl {
          // A broker that answers as soon as there is one message is asked once for each;
          // so little delay makes batches of them, there and in the store.
          {"fetch.min.bytes", "65536"},
-         {"fetch.wait.max.ms", "20"}});
-    if (!conf) return std::unexpected(std::move(conf.error()));
-    rd_kafka_conf_set_opaque(conf->get(), this);
-    rd_kafka_conf_set_rebalance_cb(conf->get(), on_rebalance);
-    Result<Handle> made = make_handle(RD_KAFKA_CONSUMER, std::move(*conf));
-    if (!made) return std::unexpected(std::move(made.error()));
-    handle_ = std::move(*made);
+         {"fetch.wait.max.ms", "20"}}));
+    rd_kafka_conf_set_opaque(conf.get(), this);
+    rd_kafka_conf_set_rebalance_cb(conf.get(), on_rebalance);
+    handle_ = PENSTOCK_TRY(make_handle(RD_KAFKA_CONSUMER, std::move(conf)));
     rd_kafka_poll_set_consumer(handle_.get());
     const Partitions wanted(rd_kafka_topic_partition_list_new(static_cast<int>(topics_.size())));
     for (const auto& [name, topic] : topics_) {
@@ -156,7 +153,7 @@ class Consumer::Impl {
 
   Result<void> health() const {
     // Its own connection goes to the same brokers.
-    if (Result<void> brokers = dead_letters_.health(); !brokers) return brokers;
+    PENSTOCK_TRY(dead_letters_.health());
     const Result<void> good = health_.check(clock_.now());
     if (good) return good;
     return fail(good.error().kind, "messages wait: " + good.error().what);
@@ -476,9 +473,7 @@ Result<std::unique_ptr<Consumer>> Consumer::make(const Clock& clock, Log& log,
                                                  std::map<std::string, Handler> handlers) {
   auto impl = std::make_unique<Impl>(clock, log, metrics, memory, dead_letters, std::move(options),
                                      std::move(handlers));
-  if (Result<void> started = impl->start(); !started) {
-    return std::unexpected(std::move(started.error()));
-  }
+  PENSTOCK_TRY(impl->start());
   return std::unique_ptr<Consumer>(new Consumer(std::move(impl)));
 }
 

@@ -19,7 +19,6 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "engine/kafka/connection.h"
 #include "engine/kafka/producer.h"
 #include "runtime/memory_budget.h"
 #include "runtime/metrics.h"

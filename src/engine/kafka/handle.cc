@@ -78,9 +78,8 @@ Result<Handle> make_watched_handle(rd_kafka_type_t type, Conf conf, RequestSent*
                                    void* opaque) {
   // librdkafka 2.0 frees the interceptors of a conf that it refuses, and once more with the conf.
   // So it is asked without any first; if it then has no thread or memory left, that conf is lost.
-  Result<Handle> tried = make_handle(type, Conf(rd_kafka_conf_dup(conf.get())));
-  if (!tried) return tried;
-  tried->reset();
+  Handle tried = PENSTOCK_TRY(make_handle(type, Conf(rd_kafka_conf_dup(conf.get()))));
+  tried.reset();
   Watch watch{.sent = sent, .opaque = opaque};
   rd_kafka_conf_interceptor_add_on_new(conf.get(), kInterceptor, on_new, &watch);
   std::array<char, 512> why{};

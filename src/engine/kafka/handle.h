@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/result.h"
-#include "engine/kafka/connection.h"
+#include "engine/kafka/producer.h"
 
 // librdkafka's macros are expressions of GNU.
 #ifdef __clang__

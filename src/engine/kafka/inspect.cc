@@ -42,20 +42,18 @@ TopicView view_of(const rd_kafka_metadata_topic& topic) {
 
 Result<ClusterView> inspect(const Connection& connection, Millis within) {
   std::string trouble;  // outlives the handle, which tells it
-  Result<Conf> conf = make_conf(connection, {});
-  if (!conf) return std::unexpected(std::move(conf.error()));
-  rd_kafka_conf_set_opaque(conf->get(), &trouble);
-  rd_kafka_conf_set_error_cb(conf->get(), on_error);
-  const Result<Handle> handle = make_handle(RD_KAFKA_PRODUCER, std::move(*conf));
-  if (!handle) return std::unexpected(handle.error());
+  Conf conf = PENSTOCK_TRY(make_conf(connection, {}));
+  rd_kafka_conf_set_opaque(conf.get(), &trouble);
+  rd_kafka_conf_set_error_cb(conf.get(), on_error);
+  const Handle handle = PENSTOCK_TRY(make_handle(RD_KAFKA_PRODUCER, std::move(conf)));
 
   const struct rd_kafka_metadata* answer = nullptr;
   // Of all topics: asking for one by its name may make it.
-  const rd_kafka_resp_err_t error = rd_kafka_metadata(handle->get(), /*all_topics=*/1, nullptr,
+  const rd_kafka_resp_err_t error = rd_kafka_metadata(handle.get(), /*all_topics=*/1, nullptr,
                                                       &answer, static_cast<int>(within.count()));
   const std::unique_ptr<const struct rd_kafka_metadata, MetadataDeleter> metadata(answer);
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    rd_kafka_poll(handle->get(), 0);  // hands the reasons over
+    rd_kafka_poll(handle.get(), 0);  // hands the reasons over
     return fail(ErrorKind::unavailable, trouble.empty() ? rd_kafka_err2str(error) : trouble);
   }
   ClusterView view{.brokers = static_cast<std::size_t>(std::max(metadata->broker_cnt, 0))};

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "engine/kafka/connection.h"
+#include "engine/kafka/producer.h"
 
 namespace penstock::kafka {
 

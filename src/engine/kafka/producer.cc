@@ -112,9 +112,7 @@ class Producer::Impl {
   }
 
   Result<void> start() {
-    Result<Handle> made = make();
-    if (!made) return std::unexpected(std::move(made.error()));
-    handle_ = std::move(*made);
+    handle_ = PENSTOCK_TRY(make());
     poller_ = std::thread([this] { poll(); });
     prober_ = std::thread([this] { probe(); });
     return {};
@@ -159,7 +157,7 @@ class Producer::Impl {
   };
 
   Result<Handle> make() {
-    Result<Conf> conf = make_conf(
+    Conf conf = PENSTOCK_TRY(make_conf(
         options_.connection,
         {{"enable.idempotence", "true"},  // and with it acks=all
          {"message.timeout.ms", std::to_string(options_.message_timeout.count())},
@@ -167,12 +165,11 @@ class Producer::Impl {
          {"linger.ms", "1"},
          // What waits here is under way for dispatch, which has its own bound on their number.
          {"queue.buffering.max.kbytes", "65536"},
-         {"queue.buffering.max.messages", "100000"}});
-    if (!conf) return std::unexpected(std::move(conf.error()));
-    rd_kafka_conf_set_opaque(conf->get(), this);
-    rd_kafka_conf_set_dr_msg_cb(conf->get(), on_report);
-    rd_kafka_conf_set_error_cb(conf->get(), on_error);
-    return make_watched_handle(RD_KAFKA_PRODUCER, std::move(*conf), on_request_sent, this);
+         {"queue.buffering.max.messages", "100000"}}));
+    rd_kafka_conf_set_opaque(conf.get(), this);
+    rd_kafka_conf_set_dr_msg_cb(conf.get(), on_report);
+    rd_kafka_conf_set_error_cb(conf.get(), on_error);
+    return make_watched_handle(RD_KAFKA_PRODUCER, std::move(conf), on_request_sent, this);
   }
 
   rd_kafka_resp_err_t produce(OutgoingMessage&& message, Call& call) {
@@ -371,9 +368,7 @@ Producer::~Producer() = default;
 Result<std::unique_ptr<Producer>> Producer::make(const Clock& clock, Log& log,
                                                  ProducerOptions options) {
   auto impl = std::make_unique<Impl>(clock, log, std::move(options));
-  if (Result<void> started = impl->start(); !started) {
-    return std::unexpected(std::move(started.error()));
-  }
+  PENSTOCK_TRY(impl->start());
   return std::unique_ptr<Producer>(new Producer(std::move(impl)));
 }
 

@@ -13,9 +13,20 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "engine/kafka/connection.h"
 
 namespace penstock::kafka {
+
+// Which brokers, and how they are spoken to.
+struct Connection {
+  std::string brokers;  // host:port,host:port
+  bool tls = false;
+  std::string ca_file;           // PEM; empty = the machine's
+  std::string certificate_file;  // PEM, what we show; empty = none
+  std::string key_file;
+  std::string sasl_mechanism;  // PLAIN, SCRAM-SHA-256, SCRAM-SHA-512; empty = none
+  std::string username;
+  std::string password;  // never shown
+};
 
 struct OutgoingMessage {
   std::string topic;

@@ -316,15 +316,19 @@ Result<std::vector<Endpoint>> Client::masters(const runtime::Deadline& deadline)
 
 Result<Reply> Client::run_at(const Endpoint& endpoint, std::string_view request,
                              const runtime::Deadline& deadline) {
-  ClientResult<Pool::Lease> lease = pool_of(endpoint)->acquire(deadline);
-  if (!lease) return std::unexpected(std::move(lease.error().error));
-  if (ClientResult<void> sent = (*lease)->send(request, deadline); !sent) {
-    return std::unexpected(std::move(sent.error().error));
+  const Pool::Lease lease = PENSTOCK_TRY(plain(pool_of(endpoint)->acquire(deadline)));
+  PENSTOCK_TRY(plain(lease->send(request, deadline)));
+  Reply reply = PENSTOCK_TRY(plain(lease->receive(deadline)));
+  if (reply.is_error()) return std::unexpected(translate(reply.top().text).error);
+  return reply;
+}
+
+Result<void> Client::run_at_masters(std::string_view request, const runtime::Deadline& deadline) {
+  const std::vector<Endpoint> all = PENSTOCK_TRY(masters(deadline));
+  for (const Endpoint& master : all) {
+    PENSTOCK_TRY(run_at(master, request, deadline));
   }
-  ClientResult<Reply> reply = (*lease)->receive(deadline);
-  if (!reply) return std::unexpected(std::move(reply.error().error));
-  if (reply->is_error()) return std::unexpected(translate(reply->top().text).error);
-  return std::move(*reply);
+  return {};
 }
 
 }  // namespace penstock::store::redis

@@ -17,7 +17,7 @@
 #include "base/result.h"
 #include "engine/redis/pool.h"
 #include "engine/redis/script.h"
-#include "engine/redis/slot_map.h"
+#include "engine/redis/slots.h"
 #include "runtime/stopwatch.h"
 
 namespace penstock::store::redis {
@@ -55,6 +55,8 @@ class Client {
   Result<std::vector<Endpoint>> masters(const runtime::Deadline& deadline);
   Result<Reply> run_at(const Endpoint& endpoint, std::string_view request,
                        const runtime::Deadline& deadline);
+  // The same at all masters; the first error ends it.
+  Result<void> run_at_masters(std::string_view request, const runtime::Deadline& deadline);
 
   bool cluster() const noexcept { return options_.cluster; }
 

@@ -26,9 +26,8 @@ std::span<const wire::RespValue> Reply::flat() const noexcept {
 ClientResult<std::unique_ptr<Connection>> Connection::open(const ConnectOptions& options,
                                                            const Endpoint& endpoint,
                                                            const runtime::Deadline& deadline) {
-  auto stream = Stream::connect(endpoint, options.tls.get(), deadline);
-  if (!stream) return std::unexpected(std::move(stream.error()));
-  std::unique_ptr<Connection> connection(new Connection(std::move(*stream)));
+  auto stream = PENSTOCK_TRY(Stream::connect(endpoint, options.tls.get(), deadline));
+  std::unique_ptr<Connection> connection(new Connection(std::move(stream)));
   if (ClientResult<void> ready = connection->greet(options, deadline); !ready) {
     // Nothing of the caller's was sent yet.
     return std::unexpected(ClientError{.error = std::move(ready.error().error)});
@@ -52,12 +51,11 @@ ClientResult<void> Connection::greet(const ConnectOptions& options,
     wire::append_resp_request(requests, {"SELECT", std::to_string(options.database)});
     ++replies;
   }
-  if (ClientResult<void> sent = send(requests, deadline); !sent) return sent;
+  PENSTOCK_TRY(send(requests, deadline));
   for (; replies > 0; --replies) {
-    const ClientResult<Reply> reply = receive(deadline);
-    if (!reply) return std::unexpected(reply.error());
-    if (reply->is_error()) {
-      return std::unexpected(ClientError{.error = translate(reply->top().text).error});
+    const Reply reply = PENSTOCK_TRY(receive(deadline));
+    if (reply.is_error()) {
+      return std::unexpected(ClientError{.error = translate(reply.top().text).error});
     }
   }
   return {};

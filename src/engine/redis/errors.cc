@@ -5,7 +5,7 @@
 #include <charconv>
 #include <utility>
 
-#include "engine/redis/slot.h"
+#include "engine/redis/slots.h"
 
 namespace penstock::store::redis {
 namespace {

@@ -5,6 +5,8 @@
 #include <expected>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include "base/result.h"
 #include "engine/redis/url.h"
@@ -40,6 +42,17 @@ struct ClientError {
 
 template <class T>
 using ClientResult = std::expected<T, ClientError>;
+
+// For who sends nothing again and need not know whether anything was sent.
+template <class T>
+Result<T> plain(ClientResult<T> result) {
+  if (!result) return std::unexpected(std::move(result).error().error);
+  if constexpr (std::is_void_v<T>) {
+    return {};
+  } else {
+    return *std::move(result);
+  }
+}
 
 std::unexpected<ClientError> cannot_reach(const Endpoint& endpoint, std::string_view problem);
 std::unexpected<ClientError> connection_lost(const Endpoint& endpoint, std::string_view problem);

@@ -1,5 +1,6 @@
 #include "engine/redis/stream.h"
 
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -8,11 +9,14 @@
 
 #include <array>
 #include <cerrno>
+#include <condition_variable>
 #include <cstring>
+#include <memory>
+#include <mutex>
 #include <system_error>
+#include <thread>
 #include <utility>
-
-#include "engine/redis/resolve.h"
+#include <vector>
 
 namespace penstock::store::redis {
 namespace {
@@ -44,6 +48,75 @@ void set_options(int fd) {
   ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
 }
 
+struct Address {
+  sockaddr_storage storage{};
+  socklen_t size = 0;
+};
+
+struct Lookup {
+  std::vector<Address> addresses;
+  std::string problem;
+};
+
+Lookup look_up(const Endpoint& endpoint, int flags) {
+  addrinfo hints{};
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = flags | AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  Lookup lookup;
+  const std::string port = std::to_string(endpoint.port);
+  const int failed = ::getaddrinfo(endpoint.host.c_str(), port.c_str(), &hints, &found);
+  if (failed != 0) {
+    lookup.problem = ::gai_strerror(failed);
+    return lookup;
+  }
+  for (const addrinfo* at = found; at != nullptr; at = at->ai_next) {
+    if (at->ai_addrlen > sizeof(sockaddr_storage)) continue;
+    Address address{.size = at->ai_addrlen};
+    std::memcpy(&address.storage, at->ai_addr, at->ai_addrlen);
+    lookup.addresses.push_back(address);
+  }
+  ::freeaddrinfo(found);
+  return lookup;
+}
+
+struct Pending {
+  std::mutex mutex;
+  std::condition_variable ready;
+  bool done = false;  // guarded by mutex
+  Lookup lookup;      // guarded by mutex
+};
+
+// From a host's name to its addresses; empty: none was found, or none in time, and `problem` says
+// which. The system's resolver knows no deadline, so a name is looked up on a thread of its own
+// that a caller who has waited long enough leaves alone.
+std::vector<Address> resolve(const Endpoint& endpoint, const runtime::Deadline& deadline,
+                             std::string& problem) {
+  Lookup numeric = look_up(endpoint, AI_NUMERICHOST);
+  if (!numeric.addresses.empty()) return std::move(numeric.addresses);
+  const auto pending = std::make_shared<Pending>();
+  try {
+    std::thread([pending, endpoint] {
+      Lookup lookup = look_up(endpoint, 0);
+      const std::lock_guard lock(pending->mutex);
+      pending->lookup = std::move(lookup);
+      pending->done = true;
+      pending->ready.notify_one();
+    }).detach();
+  } catch (const std::system_error&) {
+    problem = "no thread to look its name up";
+    return {};
+  }
+  std::unique_lock lock(pending->mutex);
+  if (!pending->ready.wait_for(lock, deadline.remaining(), [&] { return pending->done; })) {
+    problem = "its name was not found before the deadline";
+    return {};
+  }
+  problem = std::move(pending->lookup.problem);
+  return std::move(pending->lookup.addresses);
+}
+
 }  // namespace
 
 Stream::~Stream() {
@@ -62,9 +135,7 @@ ClientResult<std::unique_ptr<Stream>> Stream::connect(const Endpoint& endpoint,
   if (stream->fd_ < 0) return cannot_reach(endpoint, problem);
   set_options(stream->fd_);
   if (tls != nullptr) {
-    if (ClientResult<void> ready = stream->start_tls(*tls, deadline); !ready) {
-      return std::unexpected(std::move(ready.error()));
-    }
+    PENSTOCK_TRY(stream->start_tls(*tls, deadline));
   }
   return stream;
 }

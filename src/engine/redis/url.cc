@@ -97,9 +97,7 @@ Result<RedisUrl> parse_url(std::string_view text) {
     return bad("must start with redis:// or rediss://");
   }
   if (const std::size_t at = text.rfind('@'); at != text.npos) {
-    if (Result<void> good = parse_credentials(text.substr(0, at), url); !good) {
-      return std::unexpected(std::move(good.error()));
-    }
+    PENSTOCK_TRY(parse_credentials(text.substr(0, at), url));
     text.remove_prefix(at + 1);
   }
   if (const std::size_t slash = text.find('/'); slash != text.npos) {

@@ -34,9 +34,8 @@ Result<LimitRecord> decode_record(std::string_view bytes) {
   if (!capacity || *capacity < 1 || *capacity > static_cast<std::uint64_t>(core::kCapacityMax)) {
     return fail(ErrorKind::corrupt, "limit record: bad capacity");
   }
-  Result<core::LimitState> state = core::decode_state(bytes);
-  if (!state) return std::unexpected(std::move(state.error()));
-  return LimitRecord{.capacity = static_cast<std::int64_t>(*capacity), .state = std::move(*state)};
+  core::LimitState state = PENSTOCK_TRY(core::decode_state(bytes));
+  return LimitRecord{.capacity = static_cast<std::int64_t>(*capacity), .state = std::move(state)};
 }
 
 }  // namespace penstock::store

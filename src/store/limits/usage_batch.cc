@@ -41,26 +41,24 @@ UsageResult<void> decide(UsageSession& session, BatchStates& states, std::option
     return {};
   }
   if (states.only_looks()) {
-    const auto read = session.look(states.keys(), now);
-    if (!read) return std::unexpected(read.error());
-    load_rows(states, read->rows);
-    states.decide(read->now, answers);
+    const auto read = PENSTOCK_TRY(session.look(states.keys(), now));
+    load_rows(states, read.rows);
+    states.decide(read.now, answers);
     return {};
   }
   std::vector<std::string_view> missing;
   for (int tried = 1;; ++tried) {
-    const auto read = session.lock(states.keys(), missing, now);
-    if (!read) return std::unexpected(read.error());
-    if (read->rows.size() < states.keys().size()) {
+    const auto read = PENSTOCK_TRY(session.lock(states.keys(), missing, now));
+    if (read.rows.size() < states.keys().size()) {
       // A row that is not there cannot be locked, and to make it now would be out of order.
-      missing = missing_of(states.keys(), read->rows);
+      missing = missing_of(states.keys(), read.rows);
       if (tried < kAttempts) continue;
       return std::unexpected(
           UsageProblem{{.kind = ErrorKind::unavailable,
                         .what = "rows of usage vanish as soon as they are made"}});
     }
-    load_rows(states, read->rows);
-    states.decide(read->now, answers);
+    load_rows(states, read.rows);
+    states.decide(read.now, answers);
     return session.commit(states.keys(), states.changes());
   }
 }
@@ -79,10 +77,9 @@ UsageResult<void> decide_with_retries(UsageSession& session, std::span<const Lim
 
 Result<std::optional<KeyUse>> use_of(std::string_view key, std::string_view record, Instant now) {
   if (record.empty()) return std::nullopt;
-  const Result<LimitRecord> decoded = decode_record(record);
-  if (!decoded) return std::unexpected(decoded.error());
-  if (core::idle(decoded->state, now)) return std::nullopt;
-  return decoded->use(key, now);
+  const LimitRecord decoded = PENSTOCK_TRY(decode_record(record));
+  if (core::idle(decoded.state, now)) return std::nullopt;
+  return decoded.use(key, now);
 }
 
 Result<std::optional<KeyUse>> find_use(UsageSession& session, std::string_view key,

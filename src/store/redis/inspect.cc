@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "engine/redis/connection.h"
-#include "engine/redis/slot_map.h"
-#include "store/redis/client_options.h"
+#include "engine/redis/slots.h"
+#include "store/redis/store.h"
 #include "wire/resp_writer.h"
 
 namespace penstock::store::redis {
@@ -26,12 +26,8 @@ Result<Reply> ask(Connection& connection, std::initializer_list<std::string_view
                   const runtime::Deadline& deadline) {
   std::string request;
   wire::append_resp_request(request, words);
-  if (ClientResult<void> sent = connection.send(request, deadline); !sent) {
-    return std::unexpected(std::move(sent.error().error));
-  }
-  ClientResult<Reply> reply = connection.receive(deadline);
-  if (!reply) return std::unexpected(std::move(reply.error().error));
-  return std::move(*reply);
+  PENSTOCK_TRY(plain(connection.send(request, deadline)));
+  return plain(connection.receive(deadline));
 }
 
 // An error of the server is an error here.
@@ -54,10 +50,9 @@ std::string value_after(const Reply& reply, std::string_view name) {
 Result<void> ask_clock(Connection& connection, NodeView& node, const Clock& local,
                        const runtime::Deadline& deadline) {
   const Instant before = local.now();
-  const Result<Reply> time = ask_for(connection, {"TIME"}, deadline);
-  if (!time) return std::unexpected(time.error());
+  const Reply time = PENSTOCK_TRY(ask_for(connection, {"TIME"}, deadline));
   const Instant after = local.now();
-  const auto parts = time->flat();
+  const auto parts = time.flat();
   if (parts.size() != 2) return fail(ErrorKind::corrupt, "redis: TIME answers something else");
   node.clock = Instant{Seconds{static_cast<std::int64_t>(unsigned_of(parts[0].text))} +
                        Micros{static_cast<std::int64_t>(unsigned_of(parts[1].text))}};
@@ -68,17 +63,13 @@ Result<void> ask_clock(Connection& connection, NodeView& node, const Clock& loca
 Result<NodeView> look_at(Connection& connection, const Endpoint& endpoint, const Clock& local,
                          const runtime::Deadline& deadline) {
   NodeView node{.address = endpoint.text()};
-  const Result<Reply> hello = ask_for(connection, {"HELLO", "2"}, deadline);
-  if (!hello) return std::unexpected(hello.error());
-  node.version = value_after(*hello, "version");
-  node.mode = value_after(*hello, "mode");
-  node.role = value_after(*hello, "role");
-  if (Result<void> told = ask_clock(connection, node, local, deadline); !told) {
-    return std::unexpected(std::move(told.error()));
-  }
-  const Result<Reply> script = ask(connection, {"EVAL", "return 1", "0"}, deadline);
-  if (!script) return std::unexpected(script.error());
-  node.may_script = !script->is_error();
+  const Reply hello = PENSTOCK_TRY(ask_for(connection, {"HELLO", "2"}, deadline));
+  node.version = value_after(hello, "version");
+  node.mode = value_after(hello, "mode");
+  node.role = value_after(hello, "role");
+  PENSTOCK_TRY(ask_clock(connection, node, local, deadline));
+  const Reply script = PENSTOCK_TRY(ask(connection, {"EVAL", "return 1", "0"}, deadline));
+  node.may_script = !script.is_error();
   const Result<Reply> memory = ask(connection, {"INFO", "memory"}, deadline);
   const Result<Reply> disk = ask(connection, {"INFO", "persistence"}, deadline);
   if (!memory || !disk) return std::unexpected(memory ? disk.error() : memory.error());
@@ -91,20 +82,16 @@ Result<NodeView> look_at(Connection& connection, const Endpoint& endpoint, const
 
 Result<std::unique_ptr<Connection>> open(const ClientOptions& options, const Endpoint& endpoint,
                                          const runtime::Deadline& deadline) {
-  auto opened = Connection::open(options.connect, endpoint, deadline);
-  if (!opened) return std::unexpected(std::move(opened.error().error));
-  return std::move(*opened);
+  return plain(Connection::open(options.connect, endpoint, deadline));
 }
 
 // All masters that any node names.
 Result<std::vector<Endpoint>> masters_of(const ClientOptions& options, RedisView& view,
                                          const runtime::Deadline& deadline) {
   const Endpoint& asked = options.seeds.front();
-  auto connection = open(options, asked, deadline);
-  if (!connection) return std::unexpected(std::move(connection.error()));
-  const Result<Reply> slots = ask_for(**connection, {"CLUSTER", "SLOTS"}, deadline);
-  if (!slots) return std::unexpected(slots.error());
-  const std::optional<SlotMap> map = SlotMap::parse(slots->values(), asked.host);
+  auto connection = PENSTOCK_TRY(open(options, asked, deadline));
+  const Reply slots = PENSTOCK_TRY(ask_for(*connection, {"CLUSTER", "SLOTS"}, deadline));
+  const std::optional<SlotMap> map = SlotMap::parse(slots.values(), asked.host);
   if (!map) {
     view.slots_without_node = kSlots;
     return std::vector<Endpoint>{asked};
@@ -137,22 +124,17 @@ MemoryView parse_info(std::string_view text) {
 
 Result<RedisView> inspect(const RedisOptions& options, const Clock& local,
                           const runtime::Deadline& deadline) {
-  const Result<ClientOptions> client = client_options(options);
-  if (!client) return std::unexpected(client.error());
+  const ClientOptions client = PENSTOCK_TRY(client_options(options));
   RedisView view;
-  std::vector<Endpoint> endpoints = client->seeds;
-  if (client->cluster) {
-    Result<std::vector<Endpoint>> masters = masters_of(*client, view, deadline);
-    if (!masters) return std::unexpected(std::move(masters.error()));
-    endpoints = std::move(*masters);
+  std::vector<Endpoint> endpoints = client.seeds;
+  if (client.cluster) {
+    endpoints = PENSTOCK_TRY(masters_of(client, view, deadline));
   }
   for (const Endpoint& endpoint : endpoints) {
     if (view.nodes.size() == kNodesMax) break;
-    auto connection = open(*client, endpoint, deadline);
-    if (!connection) return std::unexpected(std::move(connection.error()));
-    Result<NodeView> node = look_at(**connection, endpoint, local, deadline);
-    if (!node) return std::unexpected(std::move(node.error()));
-    view.nodes.push_back(std::move(*node));
+    auto connection = PENSTOCK_TRY(open(client, endpoint, deadline));
+    NodeView node = PENSTOCK_TRY(look_at(*connection, endpoint, local, deadline));
+    view.nodes.push_back(std::move(node));
   }
   return view;
 }

@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "runtime/deadline.h"
-#include "store/redis/redis_store.h"
+#include "store/redis/store.h"
 
 namespace penstock::store::redis {
 

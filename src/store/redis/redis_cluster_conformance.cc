@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "engine/redis/slot.h"
+#include "engine/redis/slots.h"
 #include "runtime/stopwatch.h"
 #include "store/redis/testing/ask.h"
 #include "store/redis/testing/test_server.h"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "store/redis/redis_store.h"
+#include "store/redis/store.h"
 
 namespace penstock::store::redis {
 namespace {

@@ -106,17 +106,16 @@ Result<bool> MemoryLimits::restore(std::string_view key, std::string_view state)
       *capacity > static_cast<std::uint64_t>(core::kCapacityMax)) {
     return fail(ErrorKind::corrupt, "saved limit: bad key or capacity");
   }
-  Result<core::LimitState> decoded = core::decode_state(state);
-  if (!decoded) return std::unexpected(std::move(decoded.error()));
+  core::LimitState decoded = PENSTOCK_TRY(core::decode_state(state));
   const Instant now = clock_.now();
-  core::bring_back(*decoded, now);
-  if (core::idle(*decoded, now)) return false;
+  core::bring_back(decoded, now);
+  if (core::idle(decoded, now)) return false;
   const std::uint64_t hash = hash_(key);
   Stripe& stripe = stripe_of(hash);
   const std::lock_guard lock(stripe.lock);
   if (stripe.find(static_cast<std::uint32_t>(hash), key) != nullptr) return false;
   if (keys_.load(std::memory_order_relaxed) >= options_.max_keys) make_room(stripe, now);
-  Entry& entry = stripe.insert(static_cast<std::uint32_t>(hash), key, std::move(*decoded));
+  Entry& entry = stripe.insert(static_cast<std::uint32_t>(hash), key, std::move(decoded));
   entry.set_capacity(static_cast<std::int64_t>(*capacity));
   entry.saved = 1;
   keys_.fetch_add(1, std::memory_order_relaxed);

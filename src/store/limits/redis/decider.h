@@ -10,7 +10,7 @@
 
 #include "engine/redis/client.h"
 #include "runtime/deadline.h"
-#include "store/limits/redis/part.h"
+#include "store/limits/redis/plan.h"
 
 namespace penstock::store::redis {
 
@@ -27,9 +27,8 @@ class Decider {
  private:
   struct Unit;
 
-  void by_script(std::span<Part> parts, const struct Plan& plan, std::optional<Instant> now,
+  void by_script(std::span<Part> parts, const Plan& plan, std::optional<Instant> now,
                  const runtime::Deadline& deadline, std::vector<std::size_t>& back);
-  // decider_here.cc
   void by_core(std::span<Part> parts, std::span<const std::size_t> indexes,
                std::optional<Instant> now, const runtime::Deadline& deadline);
   std::vector<Unit> units_of(std::span<const Part> parts, std::span<const std::size_t> indexes);

@@ -37,18 +37,16 @@ std::optional<KeyUse> use_of(std::string_view key, const wire::RespValue& value,
 
 Result<bool> Limits::reset(std::string_view key) {
   const std::string name = decider_.name_of(key);
-  const Result<Reply> reply =
-      client_.run_one(command_of(name, {"UNLINK", name}), runtime::Deadline(kAskDeadline));
-  if (!reply) return std::unexpected(reply.error());
-  return reply->top().integer > 0;
+  const Reply reply = PENSTOCK_TRY(
+      client_.run_one(command_of(name, {"UNLINK", name}), runtime::Deadline(kAskDeadline)));
+  return reply.top().integer > 0;
 }
 
 Result<Instant> Limits::now_of(std::optional<Instant> now, const runtime::Deadline& deadline) {
   if (now) return *now;
-  const Result<Reply> reply = client_.run_one(command_of(prefix_, {"TIME"}), deadline);
-  if (!reply) return std::unexpected(reply.error());
+  const Reply reply = PENSTOCK_TRY(client_.run_one(command_of(prefix_, {"TIME"}), deadline));
   std::int64_t parts[2] = {0, 0};
-  const auto values = reply->flat();
+  const auto values = reply.flat();
   for (std::size_t i = 0; i < 2 && values.size() == 2; ++i) {
     std::from_chars(values[i].text.data(), values[i].text.data() + values[i].text.size(), parts[i]);
   }
@@ -57,17 +55,13 @@ Result<Instant> Limits::now_of(std::optional<Instant> now, const runtime::Deadli
 
 Result<std::optional<KeyUse>> Limits::find(std::string_view key, std::optional<Instant> now) {
   const runtime::Deadline deadline(kAskDeadline);
-  const Result<Instant> at = now_of(now, deadline);
-  if (!at) return std::unexpected(at.error());
+  const Instant at = PENSTOCK_TRY(now_of(now, deadline));
   const std::string name = decider_.name_of(key);
-  const Result<Reply> reply = client_.run_one(command_of(name, {"GET", name}), deadline);
-  if (!reply) return std::unexpected(reply.error());
-  if (reply->top().type == wire::RespType::bulk) {
-    if (const Result<LimitRecord> record = decode_value(reply->top().text); !record) {
-      return std::unexpected(record.error());
-    }
+  const Reply reply = PENSTOCK_TRY(client_.run_one(command_of(name, {"GET", name}), deadline));
+  if (reply.top().type == wire::RespType::bulk) {
+    PENSTOCK_TRY(decode_value(reply.top().text));
   }
-  return use_of(key, reply->top(), *at);
+  return use_of(key, reply.top(), at);
 }
 
 // The first `limit` keys after `after` that a sweep has met.
@@ -103,15 +97,11 @@ Result<std::vector<KeyUse>> Limits::list(std::string_view after, std::size_t lim
                                          std::optional<Instant> now) {
   if (limit == 0) return std::vector<KeyUse>{};
   const runtime::Deadline deadline(kSweepDeadline);
-  const Result<Instant> at = now_of(now, deadline);
-  if (!at) return std::unexpected(at.error());
-  const Result<std::vector<Endpoint>> masters = client_.masters(deadline);
-  if (!masters) return std::unexpected(masters.error());
-  Page page(after, limit, *at);
-  for (const Endpoint& master : *masters) {
-    if (Result<void> swept = sweep(master, page, deadline); !swept) {
-      return std::unexpected(std::move(swept.error()));
-    }
+  const Instant at = PENSTOCK_TRY(now_of(now, deadline));
+  const std::vector<Endpoint> masters = PENSTOCK_TRY(client_.masters(deadline));
+  Page page(after, limit, at);
+  for (const Endpoint& master : masters) {
+    PENSTOCK_TRY(sweep(master, page, deadline));
   }
   return page.take();
 }
@@ -123,14 +113,13 @@ Result<void> Limits::sweep(const Endpoint& master, Page& page, const runtime::De
     if (deadline.passed()) return fail(ErrorKind::timeout, "redis: too many keys to list in time");
     std::string request;
     wire::append_resp_request(request, {"SCAN", cursor, "MATCH", pattern, "COUNT", kScanCount});
-    const Result<Reply> reply = client_.run_at(master, request, deadline);
-    if (!reply) return std::unexpected(reply.error());
-    const auto values = reply->values();
+    const Reply reply = PENSTOCK_TRY(client_.run_at(master, request, deadline));
+    const auto values = reply.values();
     if (values.size() < 3 || values[0].integer != 2 || !values[2].is_aggregate()) {
       return fail(ErrorKind::corrupt, "redis: the answer to SCAN is odd");
     }
     cursor = values[1].text;
-    if (Result<void> added = add_values(values.subspan(3), page, deadline); !added) return added;
+    PENSTOCK_TRY(add_values(values.subspan(3), page, deadline));
   } while (cursor != "0");
   return {};
 }

@@ -13,9 +13,17 @@
 namespace penstock::store::redis {
 namespace {
 
+constexpr Millis kPolicyDeadline{2'000};  // no decision waits for a call about policies
 constexpr std::size_t kPageMax = 10'000;
 
-std::unexpected<Error> odd() { return fail(ErrorKind::corrupt, "redis: an odd answer"); }
+std::unexpected<Error> odd() {
+  return fail(ErrorKind::corrupt, "redis: an odd answer about policies");
+}
+
+constexpr std::string_view kNewestPage = "1000";
+constexpr std::size_t kRestorePage = 500;  // some milliseconds of the server's time
+
+constexpr Millis kBeatDeadline{500};  // a beat that comes late is worth little
 
 }  // namespace
 
@@ -31,30 +39,30 @@ std::string Policies::history_of(std::string_view key) const {
   return tag_ + "history:" + std::string(key);
 }
 
+Result<Reply> Policies::ask(const Command& command) {
+  return client_.run_one(command, runtime::Deadline(kPolicyDeadline));
+}
+
 Result<std::optional<core::Policy>> Policies::find(std::string_view key) {
-  const Result<Reply> reply = client_.run_one(command_of(newest_, {"HGET", newest_, key}),
-                                              runtime::Deadline(kPolicyDeadline));
-  if (!reply) return std::unexpected(reply.error());
-  if (reply->top().type != wire::RespType::bulk) return std::nullopt;
-  Result<core::Policy> policy = decode_policy(key, reply->top().text);
-  if (!policy) return std::unexpected(std::move(policy.error()));
-  if (policy->deleted) return std::nullopt;
-  return std::move(*policy);
+  const Reply reply = PENSTOCK_TRY(ask(command_of(newest_, {"HGET", newest_, key})));
+  if (reply.top().type != wire::RespType::bulk) return std::nullopt;
+  core::Policy policy = PENSTOCK_TRY(decode_policy(key, reply.top().text));
+  if (policy.deleted) return std::nullopt;
+  return policy;
 }
 
 Result<core::Policy> Policies::create(const core::PolicyDraft& draft, std::optional<Instant> now) {
-  if (Result<void> valid = core::validate(draft); !valid) return std::unexpected(valid.error());
+  PENSTOCK_TRY(core::validate(draft));
   return change("create", draft.key, encode_draft(draft), now);
 }
 
 Result<core::Policy> Policies::update(const core::PolicyDraft& draft, std::optional<Instant> now) {
-  if (Result<void> valid = core::validate(draft); !valid) return std::unexpected(valid.error());
+  PENSTOCK_TRY(core::validate(draft));
   return change("update", draft.key, encode_draft(draft), now);
 }
 
 Result<void> Policies::remove(std::string_view key, std::optional<Instant> now) {
-  Result<core::Policy> end = change("remove", key, "", now);
-  if (!end) return std::unexpected(std::move(end.error()));
+  PENSTOCK_TRY(change("remove", key, "", now));
   return {};
 }
 
@@ -64,10 +72,8 @@ Result<core::Policy> Policies::change(std::string_view what, std::string_view ke
   const std::string at = now ? std::to_string(now->time_since_epoch().count()) : std::string();
   const std::array<std::string_view, 5> keys = {newest_, names_, revision_, mark_, history};
   const std::array<std::string_view, 4> arguments = {what, key, at, draft};
-  const Result<Reply> reply = client_.run_one(call_of(script("policy_change"), keys, arguments),
-                                              runtime::Deadline(kPolicyDeadline));
-  if (!reply) return std::unexpected(reply.error());
-  const auto values = reply->flat();
+  const Reply reply = PENSTOCK_TRY(ask(call_of(script("policy_change"), keys, arguments)));
+  const auto values = reply.flat();
   if (values.empty()) return odd();
   if (values[0].text == "exists") {
     return fail(ErrorKind::conflict,
@@ -84,15 +90,12 @@ Result<std::vector<core::Policy>> Policies::list(std::string_view after, std::si
   const std::string count = std::to_string(std::min(limit, kPageMax));
   const std::array<std::string_view, 2> keys = {newest_, names_};
   const std::array<std::string_view, 2> arguments = {after, count};
-  const Result<Reply> reply = client_.run_one(call_of(script("policy_list"), keys, arguments),
-                                              runtime::Deadline(kPolicyDeadline));
-  if (!reply) return std::unexpected(reply.error());
-  const auto values = reply->flat();
+  const Reply reply = PENSTOCK_TRY(ask(call_of(script("policy_list"), keys, arguments)));
+  const auto values = reply.flat();
   std::vector<core::Policy> policies;
   for (std::size_t i = 0; i + 1 < values.size(); i += 2) {
-    Result<core::Policy> policy = decode_policy(values[i].text, values[i + 1].text);
-    if (!policy) return std::unexpected(std::move(policy.error()));
-    policies.push_back(std::move(*policy));
+    core::Policy policy = PENSTOCK_TRY(decode_policy(values[i].text, values[i + 1].text));
+    policies.push_back(std::move(policy));
   }
   return policies;
 }
@@ -101,27 +104,97 @@ Result<std::vector<core::Policy>> Policies::history(std::string_view key, std::s
   if (limit == 0) return std::vector<core::Policy>{};
   const std::string name = history_of(key);
   const std::string last = std::to_string(std::min(limit, kPageMax) - 1);
-  const Result<Reply> reply = client_.run_one(command_of(name, {"LRANGE", name, "0", last}),
-                                              runtime::Deadline(kPolicyDeadline));
-  if (!reply) return std::unexpected(reply.error());
+  const Reply reply = PENSTOCK_TRY(ask(command_of(name, {"LRANGE", name, "0", last})));
   std::vector<core::Policy> versions;
-  for (const wire::RespValue& value : reply->flat()) {
-    Result<core::Policy> policy = decode_policy(key, value.text);
-    if (!policy) return std::unexpected(std::move(policy.error()));
-    versions.push_back(std::move(*policy));
+  for (const wire::RespValue& value : reply.flat()) {
+    core::Policy policy = PENSTOCK_TRY(decode_policy(key, value.text));
+    versions.push_back(std::move(policy));
   }
   return versions;
 }
 
 Result<std::uint64_t> Policies::revision() {
-  const Result<Reply> reply = client_.run_one(command_of(revision_, {"GET", revision_}),
-                                              runtime::Deadline(kPolicyDeadline));
-  if (!reply) return std::unexpected(reply.error());
+  const Reply reply = PENSTOCK_TRY(ask(command_of(revision_, {"GET", revision_})));
   std::uint64_t revision = 0;
-  const std::string_view text = reply->top().text;  // empty when there never was a change
+  const std::string_view text = reply.top().text;  // empty when there never was a change
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), revision);
   if (!text.empty() && problem != std::errc{}) return odd();
   return revision;
+}
+
+// The half by which nodes notice and undo a loss.
+Result<PolicyRecovery::Mark> Policies::mark() {
+  const std::array<std::string_view, 2> keys = {mark_, revision_};
+  const Reply reply = PENSTOCK_TRY(ask(call_of(script("policy_mark"), keys, {})));
+  const auto values = reply.flat();
+  if (values.size() != 2) return odd();
+  Mark mark{.epoch = std::string(values[0].text)};
+  const std::string_view text = values[1].text;
+  const auto [end, problem] = std::from_chars(text.begin(), text.end(), mark.revision);
+  if (problem != std::errc{} || end != text.end()) return odd();
+  return mark;
+}
+
+Result<std::vector<core::Policy>> Policies::newest() {
+  std::vector<core::Policy> policies;
+  std::string cursor = "0";
+  do {
+    const Reply reply =
+        PENSTOCK_TRY(ask(command_of(newest_, {"HSCAN", newest_, cursor, "COUNT", kNewestPage})));
+    const auto values = reply.values();
+    if (values.size() < 3 || values[0].integer != 2 || !values[2].is_aggregate()) {
+      return odd();
+    }
+    cursor = values[1].text;
+    for (std::size_t i = 3; i + 1 < values.size(); i += 2) {
+      core::Policy policy = PENSTOCK_TRY(decode_policy(values[i].text, values[i + 1].text));
+      policies.push_back(std::move(policy));
+    }
+  } while (cursor != "0");
+  return policies;
+}
+
+Result<std::size_t> Policies::restore(std::span<const core::Policy> versions) {
+  std::size_t written = 0;
+  while (!versions.empty()) {
+    const std::size_t page = std::min(versions.size(), kRestorePage);
+    const std::size_t more = PENSTOCK_TRY(restore_page(versions.first(page)));
+    written += more;
+    versions = versions.subspan(page);
+  }
+  return written;
+}
+
+Result<std::size_t> Policies::restore_page(std::span<const core::Policy> versions) {
+  std::vector<std::string> made;  // histories and values
+  made.reserve(2 * versions.size());
+  std::vector<std::string_view> keys = {newest_, names_, revision_, mark_};
+  std::vector<std::string_view> arguments;
+  for (const core::Policy& policy : versions) {
+    keys.push_back(made.emplace_back(history_of(policy.draft.key)));
+    arguments.push_back(policy.draft.key);
+    arguments.push_back(made.emplace_back(encode_policy(policy)));
+  }
+  const Reply reply = PENSTOCK_TRY(ask(call_of(script("policy_restore"), keys, arguments)));
+  if (reply.top().type != wire::RespType::integer || reply.top().integer < 0) {
+    return odd();
+  }
+  return static_cast<std::size_t>(reply.top().integer);
+}
+
+Result<std::size_t> Nodes::beat(std::string_view node, Millis within) {
+  const std::string micros = std::to_string(Micros{within}.count());
+  const std::array<std::string_view, 1> keys = {name_};
+  const std::array<std::string_view, 2> arguments = {node, micros};
+  const Reply reply = PENSTOCK_TRY(client_.run_one(call_of(script("node_beat"), keys, arguments),
+                                                   runtime::Deadline(kBeatDeadline)));
+  return static_cast<std::size_t>(reply.top().integer);
+}
+
+Result<void> Nodes::leave(std::string_view node) {
+  PENSTOCK_TRY(
+      client_.run_one(command_of(name_, {"ZREM", name_, node}), runtime::Deadline(kBeatDeadline)));
+  return {};
 }
 
 }  // namespace penstock::store::redis

@@ -1,5 +1,4 @@
-// PolicyStore on Redis: all policies in one slot, changed by one script. As durable as Redis is set
-// up to be; what it loses, nodes that know it write back.
+// Policies on Redis, and the nodes that share them.
 #pragma once
 
 #include <span>
@@ -12,9 +11,8 @@
 
 namespace penstock::store::redis {
 
-// No decision waits for a call about policies.
-inline constexpr Millis kPolicyDeadline{2'000};
-
+// All policies in one slot, changed by one script. As durable as Redis is set up to be; what it
+// loses, nodes that know it write back.
 class Policies final : public PolicyStore, public PolicyRecovery {
  public:
   // `client` outlives this.
@@ -29,7 +27,6 @@ class Policies final : public PolicyStore, public PolicyRecovery {
   Result<std::uint64_t> revision() override;
   PolicyRecovery* recovery() noexcept override { return this; }
 
-  // policy_recovery.cc
   Result<Mark> mark() override;
   Result<std::vector<core::Policy>> newest() override;
   Result<std::size_t> restore(std::span<const core::Policy> versions) override;
@@ -37,6 +34,7 @@ class Policies final : public PolicyStore, public PolicyRecovery {
  private:
   Result<core::Policy> change(std::string_view what, std::string_view key, std::string_view draft,
                               std::optional<Instant> now);
+  Result<Reply> ask(const Command& command);
   Result<std::size_t> restore_page(std::span<const core::Policy> versions);
   std::string history_of(std::string_view key) const;
 
@@ -46,6 +44,21 @@ class Policies final : public PolicyStore, public PolicyRecovery {
   const std::string names_;
   const std::string revision_;
   const std::string mark_;
+};
+
+// A sorted set by the server's time.
+class Nodes final : public NodeRegistry {
+ public:
+  // `client` outlives this.
+  Nodes(Client& client, std::string_view prefix)
+      : client_(client), name_("{" + std::string(prefix) + "nodes}") {}
+
+  Result<std::size_t> beat(std::string_view node, Millis within) override;
+  Result<void> leave(std::string_view node) override;
+
+ private:
+  Client& client_;
+  const std::string name_;
 };
 
 }  // namespace penstock::store::redis

@@ -271,4 +271,28 @@ Result<void> CachedGate::give_back(std::span<const GiveBack> charges) {
   return ledger_.give_back(past_cache);
 }
 
+// Twice: a crash between the change and the second leaves no old entry that goes on being charged.
+Result<Quota> CachedQuotas::put(UserId user, const QuotaRule& rule, std::optional<Instant> now) {
+  PENSTOCK_TRY(gate_.member().block(user));
+  Quota put = PENSTOCK_TRY(store_.put(user, rule, now));
+  const std::int64_t window = put.refreshed.time_since_epoch().count();
+  PENSTOCK_TRY(gate_.member().forget(user, window));
+  return put;
+}
+
+Result<std::optional<Quota>> CachedQuotas::find(UserId user) {
+  Result<std::optional<Quota>> found = store_.find(user);
+  if (!found || !*found) return found;
+  const std::int64_t window = (*found)->refreshed.time_since_epoch().count();
+  PENSTOCK_TRY(gate_.look_at(user, window));
+  return store_.find(user);
+}
+
+Result<bool> CachedQuotas::remove(UserId user) {
+  PENSTOCK_TRY(gate_.member().block(user));
+  bool removed = PENSTOCK_TRY(store_.remove(user));
+  PENSTOCK_TRY(gate_.member().forget(user, std::nullopt));
+  return removed;
+}
+
 }  // namespace penstock::store::cached

@@ -127,11 +127,10 @@ Result<std::vector<CacheCharged>> Quotas::charge(const CacheKey& key,
     for (const std::int64_t cost : charge.costs) call.add(cost);
     commands.push_back(call.command());
   }
-  const auto replies = run_all(client_, commands, deadline_);
-  if (!replies) return std::unexpected(replies.error());
+  const auto replies = PENSTOCK_TRY(run_all(client_, commands, deadline_));
   std::vector<CacheCharged> answers(charges.size());
   for (std::size_t i = 0; i < charges.size(); ++i) {
-    if (!read_charge((*replies)[i], now, charges[i].costs.size(), answers[i])) return not_ours();
+    if (!read_charge(replies[i], now, charges[i].costs.size(), answers[i])) return not_ours();
   }
   return answers;
 }
@@ -153,10 +152,9 @@ Result<std::vector<bool>> Quotas::fill(const CacheKey& key, std::span<const Quot
                            .add(std::max<std::int64_t>(expiry.count(), 1))
                            .command());
   }
-  const auto replies = run_all(client_, commands, deadline_);
-  if (!replies) return std::unexpected(replies.error());
+  const auto replies = PENSTOCK_TRY(run_all(client_, commands, deadline_));
   std::vector<bool> taken;
-  for (const Reply& reply : *replies) taken.push_back(reply.top().integer == 1);
+  for (const Reply& reply : replies) taken.push_back(reply.top().integer == 1);
   return taken;
 }
 
@@ -168,10 +166,9 @@ Result<std::vector<CacheCount>> Quotas::give_back(const CacheKey& key,
     commands.push_back(
         Call(digest, back.user, "return", key.epoch).add(back.window).add(back.cost).command());
   }
-  const auto replies = run_all(client_, commands, deadline_);
-  if (!replies) return std::unexpected(replies.error());
+  const auto replies = PENSTOCK_TRY(run_all(client_, commands, deadline_));
   std::vector<CacheCount> counts;
-  for (const Reply& reply : *replies) {
+  for (const Reply& reply : replies) {
     const std::span<const wire::RespValue> values = reply.flat();
     if (values.size() != 1 && values.size() != 3) return not_ours();
     counts.push_back(
@@ -189,36 +186,21 @@ Result<void> Quotas::forget(core::UserId user, std::optional<std::int64_t> windo
   const std::string floor = window ? text_of(*window) : "all";
   const std::array<std::string_view, 2> arguments = {floor,
                                                      window ? kForgottenMillis : kBlockMillis};
-  const auto reply = client_.run_one(call_of(script("gateway_forget"), keys, arguments),
-                                     runtime::Deadline(deadline_));
-  if (!reply) return std::unexpected(reply.error());
+  PENSTOCK_TRY(client_.run_one(call_of(script("gateway_forget"), keys, arguments),
+                               runtime::Deadline(deadline_)));
   return {};
 }
 
 Result<void> Quotas::begin(std::string_view token) {
-  const runtime::Deadline deadline(deadline_);
-  const auto masters = client_.masters(deadline);
-  if (!masters) return std::unexpected(masters.error());
   std::string request;
   wire::append_resp_request(request, {"SCRIPT", "LOAD", epoch_text(token)});
-  for (const Endpoint& master : *masters) {
-    const auto reply = client_.run_at(master, request, deadline);
-    if (!reply) return std::unexpected(reply.error());
-  }
-  return {};
+  return client_.run_at_masters(request, runtime::Deadline(deadline_));
 }
 
 Result<void> Quotas::probe() {
-  const runtime::Deadline deadline(deadline_);
-  const auto masters = client_.masters(deadline);
-  if (!masters) return std::unexpected(masters.error());
   std::string request;
   wire::append_resp_request(request, {"PING"});
-  for (const Endpoint& master : *masters) {
-    const auto reply = client_.run_at(master, request, deadline);
-    if (!reply) return std::unexpected(reply.error());
-  }
-  return {};
+  return client_.run_at_masters(request, runtime::Deadline(deadline_));
 }
 
 }  // namespace penstock::store::redis

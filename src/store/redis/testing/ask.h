@@ -12,7 +12,7 @@
 #include "core/limits/decide.h"
 #include "runtime/stopwatch.h"
 #include "store/limits/ports.h"
-#include "store/redis/redis_store.h"
+#include "store/redis/store.h"
 
 namespace penstock::store::redis {
 

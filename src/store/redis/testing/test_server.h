@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "store/redis/redis_store.h"
+#include "store/redis/store.h"
 
 extern char** environ;
 

@@ -16,7 +16,7 @@
 #include "runtime/stopwatch.h"
 #include "runtime/system_clock.h"
 #include "store/postgres/testing/test_server.h"
-#include "store/quota/cached/cached_quotas.h"
+#include "store/quota/cached/cached_gate.h"
 #include "store/quota/cached/real/testing/counting_ports.h"
 #include "store/redis/testing/test_server.h"
 

@@ -1,19 +1,47 @@
-#include "store/redis/redis_store.h"
+#include "store/redis/store.h"
 
 #include <algorithm>
 #include <utility>
 
+#include "engine/redis/url.h"
 #include "store/limits/redis/limits.h"
-#include "store/limits/redis/nodes.h"
 #include "store/limits/redis/policies.h"
 #include "store/quota/redis/quotas.h"
-#include "store/redis/client_options.h"
 
 namespace penstock::store::redis {
 namespace {
 
 // A probe asks often; half a second of silence is enough of an answer.
 constexpr Millis kHealthDeadline{500};
+constexpr std::size_t kPrefixBytesMax = 64;
+constexpr std::size_t kConnectionsMax = 1'000;
+
+// Without the certificates that a rediss:// URL needs.
+Result<ClientOptions> plain_client_options(const RedisOptions& options) {
+  RedisUrl url = PENSTOCK_TRY(parse_url(options.url));
+  if (!options.cluster && url.endpoints.size() > 1) {
+    return invalid_field("url", "names several hosts, which only a cluster has");
+  }
+  if (options.cluster && url.database != 0) {
+    return invalid_field("url", "names a database, which a cluster does not have");
+  }
+  if (options.connections < 1 || options.connections > kConnectionsMax) {
+    return invalid_field("connections", "must be from 1 to 1000");
+  }
+  if (options.deadline < Millis{1}) return invalid_field("deadline", "must be at least 1 ms");
+  const std::string& prefix = options.key_prefix;
+  if (prefix.empty() || prefix.size() > kPrefixBytesMax ||
+      prefix.find_first_of("{}") != prefix.npos) {
+    return invalid_field("key-prefix", "must have from 1 to 64 bytes and no braces");
+  }
+  return ClientOptions{
+      .connect = {.user = url.user,
+                  .password = options.password.empty() ? url.password : options.password,
+                  .database = url.database},
+      .seeds = std::move(url.endpoints),
+      .cluster = options.cluster,
+      .connections = options.connections};
+}
 
 class Health final : public StoreHealth {
  public:
@@ -22,24 +50,15 @@ class Health final : public StoreHealth {
   // Every master has to answer: a cluster that lacks one cannot decide about its keys.
   Result<void> check() override {
     const runtime::Deadline deadline(kHealthDeadline);
-    if (!client_.cluster()) return answer_of(client_.run_one(ping(prefix_), deadline));
-    const Result<std::vector<Endpoint>> masters = client_.masters(deadline);
-    if (!masters) return std::unexpected(masters.error());
-    for (const Endpoint& master : *masters) {
-      if (Result<void> alive = answer_of(client_.run_at(master, ping("").request, deadline));
-          !alive) {
-        return alive;
-      }
+    if (!client_.cluster()) {
+      PENSTOCK_TRY(client_.run_one(ping(prefix_), deadline));
+      return {};
     }
-    return {};
+    return client_.run_at_masters(ping("").request, deadline);
   }
 
  private:
   static Command ping(std::string_view key) { return command_of(key, {"PING"}); }
-  static Result<void> answer_of(const Result<Reply>& reply) {
-    if (!reply) return std::unexpected(reply.error());
-    return {};
-  }
 
   Client& client_;
   const std::string prefix_;
@@ -68,9 +87,16 @@ struct RedisStore::Parts {
   Health health;
 };
 
+Result<ClientOptions> client_options(const RedisOptions& options) {
+  ClientOptions client = PENSTOCK_TRY(plain_client_options(options));
+  if (options.url.starts_with("rediss://")) {
+    client.connect.tls = PENSTOCK_TRY(TlsContext::make(options.ca_file));
+  }
+  return client;
+}
+
 Result<void> check_options(const RedisOptions& options) {
-  const Result<ClientOptions> good = plain_client_options(options);
-  if (!good) return std::unexpected(good.error());
+  PENSTOCK_TRY(plain_client_options(options));
   return {};
 }
 
@@ -78,10 +104,9 @@ RedisStore::RedisStore(std::unique_ptr<Parts> parts) noexcept : parts_(std::move
 RedisStore::~RedisStore() = default;
 
 Result<std::unique_ptr<RedisStore>> RedisStore::open(const RedisOptions& options, Log* log) {
-  Result<ClientOptions> client = client_options(options);
-  if (!client) return std::unexpected(std::move(client.error()));
+  ClientOptions client = PENSTOCK_TRY(client_options(options));
   return std::unique_ptr<RedisStore>(
-      new RedisStore(std::make_unique<Parts>(std::move(*client), options, log)));
+      new RedisStore(std::make_unique<Parts>(std::move(client), options, log)));
 }
 
 Backend RedisStore::backend() noexcept {

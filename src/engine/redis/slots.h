@@ -1,19 +1,28 @@
-// Which master of a cluster holds which slot. Immutable once it is shared.
+// Which of the 16,384 slots of a Redis Cluster a key lies in, and which master holds which slot.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
-#include "engine/redis/slot.h"
 #include "engine/redis/url.h"
 #include "wire/resp_reply.h"
 
 namespace penstock::store::redis {
 
+inline constexpr std::size_t kSlots = 16'384;
+
+// CRC16 of the XMODEM kind: polynomial 0x1021, starting from 0.
+std::uint16_t crc16(std::string_view bytes) noexcept;
+
+// Of the part between the first { and the next } if there is something in between; else of all.
+std::uint16_t slot_of(std::string_view key) noexcept;
+
+// Immutable once it is shared.
 class SlotMap {
  public:
   SlotMap() { owners_.fill(kNobody); }

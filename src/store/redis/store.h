@@ -27,6 +27,10 @@ struct RedisOptions {
 // `invalid` naming the option: what open() would refuse, without connecting.
 Result<void> check_options(const RedisOptions& options);
 
+// What a client of the engine needs, certificates among it.
+struct ClientOptions;
+Result<ClientOptions> client_options(const RedisOptions& options);
+
 class RedisStore {
  public:
   // Does not connect: a Redis that is away is what health() is for. `log` may be null, else it must

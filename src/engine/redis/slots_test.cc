@@ -1,8 +1,6 @@
-#include "engine/redis/slot.h"
+#include "engine/redis/slots.h"
 
 #include <gtest/gtest.h>
-
-#include "engine/redis/slot_map.h"
 
 namespace penstock::store::redis {
 namespace {

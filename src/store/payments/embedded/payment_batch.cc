@@ -43,9 +43,7 @@ NewItem item_of(const NewPayment& payment) {
 }
 
 void add_payment(Changes& changes, const PaymentId& id, const PaymentEntry& payment) {
-  std::string value;
-  encode_payment(payment, value);
-  changes.put(Family::payment, id.str(), value);
+  changes.put(Family::payment, id.str(), encode_payment(payment));
   changes.put(Family::payment_order, payment_time_key(payment.scheduled, id.str()), encode_mark());
   if (is_indexed(payment.status)) {
     changes.put(Family::payment_order, payment_status_key(payment.status, id.str()), encode_mark());
@@ -54,9 +52,7 @@ void add_payment(Changes& changes, const PaymentId& id, const PaymentEntry& paym
 
 void change_payment(Changes& changes, const PaymentId& id, PaymentStatus before,
                     const PaymentEntry& payment) {
-  std::string value;
-  encode_payment(payment, value);
-  changes.put(Family::payment, id.str(), value);
+  changes.put(Family::payment, id.str(), encode_payment(payment));
   if (is_indexed(before)) {
     changes.remove_once(Family::payment_order, payment_status_key(before, id.str()));
   }

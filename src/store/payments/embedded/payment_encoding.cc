@@ -11,55 +11,23 @@ namespace {
 
 constexpr std::uint8_t kNoStatus = 0xff;
 
-class PaymentReader : public ByteReader {
- public:
-  using ByteReader::ByteReader;
-
-  PaymentStatus status(std::uint8_t byte) {
-    if (byte < core::kPaymentStatuses) return static_cast<PaymentStatus>(byte);
-    refuse("has an unknown status");
-    return PaymentStatus::scheduled;
-  }
-  PaymentStatus status() { return status(number<std::uint8_t>()); }
-
-  PaymentId id() {
-    const std::string_view text = rest();
-    if (id_problem(text).empty()) return PaymentId::trusted(std::string(text));
-    refuse("has a malformed id");
-    return {};
-  }
-
-  void tag(char expected) {
-    if (number<std::uint8_t>() != static_cast<std::uint8_t>(expected)) refuse("is of another kind");
-  }
-};
-
 }  // namespace
 
-void encode_payment(const PaymentEntry& payment, std::string& out) {
-  out.clear();
-  put_number(out, kFormat);
-  put_number(out, static_cast<std::uint8_t>(payment.status));
-  put_micros(out, payment.created);
-  put_micros(out, payment.scheduled);
-  out.append(payment.digest.begin(), payment.digest.end());
-  put_long_text(out, payment.reason);
-  put_long_text(out, payment.trail);
-  put_long_text(out, payment.body);
+void lay_out(auto& io, Is<PaymentEntry> auto& payment) {
+  io.format();
+  io.choice(payment.status, core::kPaymentStatuses);
+  io.micros(payment.created);
+  io.micros(payment.scheduled);
+  io.bytes(payment.digest);
+  io.long_text(payment.reason);
+  io.long_text(payment.trail);
+  io.long_text(payment.body);
 }
 
+std::string encode_payment(const PaymentEntry& payment) { return encoded(payment); }
+
 Result<PaymentEntry> decode_payment(std::string_view value) {
-  PaymentReader reader("the record of a payment", value);
-  reader.format();
-  PaymentEntry payment;
-  payment.status = reader.status();
-  payment.created = reader.micros();
-  payment.scheduled = reader.micros();
-  for (std::uint8_t& byte : payment.digest) byte = reader.number<std::uint8_t>();
-  payment.reason = reader.long_text();
-  payment.trail = reader.long_text();
-  payment.body = reader.long_text();
-  return reader.done(std::move(payment));
+  return decoded<PaymentEntry>("the record of a payment", value);
 }
 
 void put_payment_note(std::string& out, const PaymentNote& note) {
@@ -70,14 +38,18 @@ void put_payment_note(std::string& out, const PaymentNote& note) {
 }
 
 Result<std::vector<PaymentNote>> decode_payment_notes(std::string_view value) {
-  PaymentReader reader("the history of a payment", value);
+  ByteReader reader("the history of a payment", value);
   std::vector<PaymentNote> notes;
   while (!reader.at_end()) {
     PaymentNote note;
     note.at = reader.micros();
     const auto from = reader.number<std::uint8_t>();
-    if (from != kNoStatus) note.from = reader.status(from);
-    note.to = reader.status();
+    if (from < core::kPaymentStatuses) {
+      note.from = static_cast<PaymentStatus>(from);
+    } else if (from != kNoStatus) {
+      reader.refuse("has an unknown status");
+    }
+    reader.choice(note.to, core::kPaymentStatuses);
     note.detail = reader.long_text();
     notes.push_back(std::move(note));
   }
@@ -92,11 +64,11 @@ std::string payment_time_key(Instant scheduled, std::string_view id) {
 }
 
 Result<PaymentPlace> decode_payment_time_key(std::string_view key) {
-  PaymentReader reader("the key of a payment's time", key);
+  ByteReader reader("the key of a payment's time", key);
   reader.tag(kPaymentTimeTag);
   PaymentPlace place;
   place.scheduled = reader.sorted_micros();
-  place.id = reader.id();
+  place.id = reader.id_of<PaymentId>(reader.rest());
   return reader.done(std::move(place));
 }
 
@@ -108,10 +80,11 @@ std::string payment_status_key(PaymentStatus status, std::string_view id) {
 }
 
 Result<PaymentId> decode_payment_status_key(std::string_view key) {
-  PaymentReader reader("the key of a payment's status", key);
+  ByteReader reader("the key of a payment's status", key);
   reader.tag(kPaymentStatusTag);
-  reader.status();
-  PaymentId id = reader.id();
+  PaymentStatus status{};
+  reader.choice(status, core::kPaymentStatuses);
+  auto id = reader.id_of<PaymentId>(reader.rest());
   return reader.done(std::move(id));
 }
 
@@ -125,7 +98,7 @@ std::string encode_payment_rule_record(const PaymentRuleRecord& record) {
 }
 
 Result<PaymentRuleRecord> decode_payment_rule_record(std::string_view value) {
-  PaymentReader reader("the record of the payment rules", value);
+  ByteReader reader("the record of the payment rules", value);
   reader.format();
   PaymentRuleRecord record;
   record.revision = reader.number<std::uint64_t>();

@@ -32,8 +32,7 @@ struct PaymentEntry {
   friend bool operator==(const PaymentEntry&, const PaymentEntry&) = default;
 };
 
-// `out` is replaced.
-void encode_payment(const PaymentEntry& payment, std::string& out);
+std::string encode_payment(const PaymentEntry& payment);
 Result<PaymentEntry> decode_payment(std::string_view value);
 
 // Appends; a detail that is too long is cut.

@@ -153,8 +153,7 @@ TEST(PaymentEncoding, any_bytes_give_a_record_or_corrupt) {
                      .body = "{}"};
   put_payment_note(entry.trail,
                    {.at = kStart, .from = std::nullopt, .to = PaymentStatus::held, .detail = "d"});
-  std::string bytes;
-  encode_payment(entry, bytes);
+  const std::string bytes = encode_payment(entry);
   EXPECT_EQ(*decode_payment(bytes), entry);
   EXPECT_EQ(decode_payment_notes(entry.trail)->size(), 1U);
   for (std::size_t size = 0; size < bytes.size(); ++size) {

@@ -23,38 +23,28 @@ std::string key_of(const AttemptMark& mark) {
   return out;
 }
 
-std::string encode(const Attempt& attempt) {
-  std::string out;
-  put_number(out, kFormat);
-  put_number(out, static_cast<std::uint32_t>(attempt.user.raw));
-  put_number(out, static_cast<std::uint8_t>(attempt.outcome));
-  put_text(out, attempt.message.str());
-  put_long_text(out, attempt.text);
-  return out;
+}  // namespace
+
+void lay_out(auto& io, Is<Attempt> auto& attempt) {
+  io.format();
+  io.count(attempt.user.raw);
+  io.choice(attempt.outcome, static_cast<std::size_t>(AttemptOutcome::failed) + 1);
+  io.maybe_id(attempt.message);
+  io.long_text(attempt.text);
 }
 
+namespace {
+
 Result<Attempt> decode(std::string_view key, std::string_view value) {
-  Attempt attempt;
   ByteReader place("the key of an attempt", key);
-  if (place.number<std::uint8_t>() != static_cast<std::uint8_t>(kTag)) {
-    place.refuse("is of another kind");
-  }
-  attempt.mark.at = place.sorted_micros();
-  attempt.mark.number = static_cast<std::int64_t>(place.number<std::uint64_t>());
-  PENSTOCK_TRY(place.done(attempt.mark));
-  ByteReader reader("the record of an attempt", value);
-  reader.format();
-  attempt.user.raw = static_cast<std::int32_t>(reader.number<std::uint32_t>());
-  const auto outcome = reader.number<std::uint8_t>();
-  if (outcome > static_cast<std::uint8_t>(AttemptOutcome::failed)) {
-    reader.refuse("has an outcome this version does not know");
-  }
-  attempt.outcome = static_cast<AttemptOutcome>(outcome);
-  const std::string_view message = reader.text();
-  if (!message.empty() && !id_problem(message).empty()) reader.refuse("has a malformed id");
-  attempt.message = ItemId::trusted(std::string(message));
-  attempt.text = reader.long_text();
-  return reader.done(std::move(attempt));
+  place.tag(kTag);
+  AttemptMark mark;
+  mark.at = place.sorted_micros();
+  mark.number = static_cast<std::int64_t>(place.number<std::uint64_t>());
+  PENSTOCK_TRY(place.done(0));
+  Attempt attempt = PENSTOCK_TRY(decoded<Attempt>("the record of an attempt", value));
+  attempt.mark = mark;
+  return attempt;
 }
 
 }  // namespace
@@ -64,7 +54,7 @@ Result<void> EmbeddedAttempts::append(std::span<const Attempt> attempts) {
   const auto [lock, view] = PENSTOCK_TRY(writer_.turn());
   Changes changes(view);
   for (const Attempt& attempt : attempts) {
-    changes.put(kAttemptFamily, key_of(attempt.mark), encode(attempt));
+    changes.put(kAttemptFamily, key_of(attempt.mark), encoded(attempt));
   }
   return changes.commit(writer_.engine);
 }

@@ -17,30 +17,12 @@ void put_name(std::string& out, const PartName& name) {
   out += name.reference;
 }
 
-class Reader : public ByteReader {
- public:
-  using ByteReader::ByteReader;
-
-  void tag(char expected) {
-    if (number<std::uint8_t>() != static_cast<std::uint8_t>(expected)) refuse("is of another kind");
-  }
-  PartName name() {
-    PartName name;
-    name.provider = text_to_nul();
-    name.reference = rest();
-    return name;
-  }
-  int part_number() {
-    const auto raw = number<std::uint8_t>();
-    if (raw == 0) refuse("has no part");
-    return raw;
-  }
-  core::DeliveryState state() {
-    const auto raw = number<std::uint8_t>();
-    if (raw > static_cast<std::uint8_t>(core::kDeliveryStateMax)) refuse("has an unknown state");
-    return static_cast<core::DeliveryState>(raw);
-  }
-};
+PartName name_of(ByteReader& reader) {
+  PartName name;
+  name.provider = reader.text_to_nul();
+  name.reference = reader.rest();
+  return name;
+}
 
 }  // namespace
 
@@ -50,34 +32,22 @@ std::string part_key(const PartName& name) {
   return out;
 }
 
-std::string encode_part(const PartRecord& record) {
-  std::string out;
-  put_number(out, kFormat);
-  put_micros(out, record.written);
-  put_text(out, record.message.str());
-  put_number(out, static_cast<std::uint8_t>(record.part.part));
-  put_number(out, static_cast<std::uint8_t>(record.part.parts));
-  put_number(out, static_cast<std::uint8_t>(record.part.state));
-  put_micros(out, record.part.at.value_or(Instant{}));
-  put_long_text(out, record.part.detail);
-  return out;
+void lay_out(auto& io, Is<PartRecord> auto& record) {
+  io.format();
+  io.micros(record.written);
+  io.maybe_id(record.message);
+  io.count(record.part.part);
+  io.count(record.part.parts);
+  io.choice(record.part.state, static_cast<std::size_t>(core::kDeliveryStateMax) + 1);
+  io.presence(record.part.at);
+  if (record.part.at) io.micros(*record.part.at);
+  io.long_text(record.part.detail);
 }
 
+std::string encode_part(const PartRecord& record) { return encoded(record); }
+
 Result<PartRecord> decode_part(std::string_view value) {
-  Reader reader("the record of a message's part", value);
-  reader.format();
-  PartRecord record;
-  record.written = reader.micros();
-  const std::string_view message = reader.text();
-  if (!message.empty() && !id_problem(message).empty()) reader.refuse("has a malformed id");
-  record.message = ItemId::trusted(std::string(message));
-  record.part.part = reader.part_number();
-  record.part.parts = reader.part_number();
-  record.part.state = reader.state();
-  const Instant at = reader.micros();
-  if (record.part.state != core::DeliveryState::pending) record.part.at = at;
-  record.part.detail = reader.long_text();
-  return reader.done(std::move(record));
+  return decoded<PartRecord>("the record of a message's part", value);
 }
 
 std::string message_parts_key(const ItemId& message) {
@@ -94,10 +64,10 @@ std::string message_part_key(const ItemId& message, const PartName& name) {
 }
 
 Result<PartName> decode_message_part_key(std::string_view key) {
-  Reader reader("the key of a message's part", key);
+  ByteReader reader("the key of a message's part", key);
   reader.tag(kMessageTag);
   reader.text_to_nul();
-  PartName name = reader.name();
+  PartName name = name_of(reader);
   return reader.done(std::move(name));
 }
 
@@ -114,11 +84,11 @@ std::string part_time_key(Instant written, const PartName& name) {
 }
 
 Result<PartTime> decode_part_time_key(std::string_view key) {
-  Reader reader("the time of a message's part", key);
+  ByteReader reader("the time of a message's part", key);
   reader.tag(kPartTimeTag);
   PartTime time;
   time.written = reader.sorted_micros();
-  time.name = reader.name();
+  time.name = name_of(reader);
   return reader.done(std::move(time));
 }
 
@@ -136,7 +106,7 @@ std::string encode_export(Instant done_to) {
 }
 
 Result<Instant> decode_export(std::string_view value) {
-  Reader reader("the position of an export", value);
+  ByteReader reader("the position of an export", value);
   reader.format();
   const Instant at = reader.micros();
   return reader.done(at);

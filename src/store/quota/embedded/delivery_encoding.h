@@ -2,7 +2,7 @@
 // (quota_encoding.h), with tags of their own. Pure.
 //
 //   gateway_log  'd', provider NUL reference                 -> kFormat written, message, part,
-//                                                               parts, state, its time, detail
+//                                                               parts, state, its time?, detail
 //                'm', message id NUL provider NUL reference  -> kFormat
 //                'P', written us, provider NUL reference     -> kFormat: what to forget, and when
 //                'x', name of an export                      -> kFormat minute

@@ -1,4 +1,4 @@
-# Tells the program which commit it was built from (src/daemon/build_commit.h).
+# Tells the program which commit it was built from (src/daemon/commands/commands.h).
 # Usage, after penstock_room(ROOM …): penstock_build_commit(ROOM)
 #
 # Every build asks git anew, which takes some milliseconds, and writes one small source only when the answer is another
@@ -40,7 +40,7 @@ if(GIT)
 endif()
 file(CONFIGURE OUTPUT ${OUTPUT} @ONLY CONTENT [=[
 // Written by cmake/BuildCommit.cmake.
-#include "daemon/build_commit.h"
+#include "daemon/commands/commands.h"
 
 namespace penstock::daemon {
 

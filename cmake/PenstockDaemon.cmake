@@ -24,7 +24,7 @@ function(penstock_daemon target)
   set(list ${PROJECT_BINARY_DIR}/generated/${target}_extensions.cc)
   file(CONFIGURE OUTPUT ${list} @ONLY CONTENT [=[
 // Written by cmake/PenstockDaemon.cmake.
-#include "daemon/extensions.h"
+#include "daemon/commands/commands.h"
 
 #include <array>
 

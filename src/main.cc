@@ -9,7 +9,6 @@
 #include "cli/client_options.h"
 #include "cli/exit_code.h"
 #include "daemon/commands/commands.h"
-#include "daemon/extensions.h"
 #include "tool/commands/commands.h"
 
 namespace penstock {

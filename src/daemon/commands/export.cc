@@ -9,7 +9,7 @@
 #include "daemon/commands/commands.h"
 #include "daemon/commands/config_options.h"
 #include "daemon/commands/export_rows.h"
-#include "daemon/stores.h"
+#include "daemon/compose/stores.h"
 #include "runtime/system_clock.h"
 
 namespace penstock::daemon {
@@ -34,18 +34,16 @@ Result<std::uint64_t> export_from(const store::Backend& store, ExportFormat form
   std::uint64_t count = 0;
   EventId after = prefix;
   if (!prefix.empty()) {  // scan() begins after its argument, and the prefix may be an id itself
-    const auto exact = store.slots.store->find({&after, 1});
-    if (!exact) return std::unexpected(exact.error());
-    if (const std::optional<core::Slot>& slot = exact->front()) {
+    const auto exact = PENSTOCK_TRY(store.slots.store->find({&after, 1}));
+    if (const std::optional<core::Slot>& slot = exact.front()) {
       append_row(rows, format, *slot);
       ++count;
     }
   }
   for (bool more = true; more;) {
-    const auto page = store.slots.store->scan(after, kExportPageRows);
-    if (!page) return std::unexpected(page.error());
-    more = page->size() == kExportPageRows;
-    for (const core::Slot& slot : *page) {
+    const auto page = PENSTOCK_TRY(store.slots.store->scan(after, kExportPageRows));
+    more = page.size() == kExportPageRows;
+    for (const core::Slot& slot : page) {
       if (!slot.event.str().starts_with(prefix.str())) {
         more = false;
         break;
@@ -53,10 +51,8 @@ Result<std::uint64_t> export_from(const store::Backend& store, ExportFormat form
       append_row(rows, format, slot);
       ++count;
     }
-    if (!page->empty()) after = page->back().event;
-    if (const Result<void> written = out.write(rows); !written) {
-      return std::unexpected(written.error());
-    }
+    if (!page.empty()) after = page.back().event;
+    PENSTOCK_TRY(out.write(rows));
     rows.clear();
   }
   return count;
@@ -69,11 +65,11 @@ Result<std::uint64_t> export_slots(const store::Backend& store, const ExportArgu
   const std::string header(format == ExportFormat::csv ? kSlotCsvHeader : "");
   const std::string& prefix = arguments.event_prefix;
   if (prefix.empty()) return export_from(store, format, {}, header, out);
-  const auto items = export_from(store, format, core::item_event(prefix), header, out);
-  if (!items) return items;
-  const auto events = export_from(store, format, EventId::trusted(prefix), {}, out);
-  if (!events) return events;
-  return *items + *events;
+  const std::uint64_t items =
+      PENSTOCK_TRY(export_from(store, format, core::item_event(prefix), header, out));
+  const std::uint64_t events =
+      PENSTOCK_TRY(export_from(store, format, EventId::trusted(prefix), {}, out));
+  return items + events;
 }
 
 // All versions of every config, newest first, in the order of their names.
@@ -84,44 +80,40 @@ Result<std::uint64_t> export_configs(const store::Backend& store, const ExportAr
   std::uint64_t count = 0;
   ConfigName after;
   for (bool more = true; more;) {
-    const auto page = store.slots.configs->list(after, kExportPageRows);
-    if (!page) return std::unexpected(page.error());
-    more = page->size() == kExportPageRows;
-    for (const core::SlotConfig& active : *page) {
-      const auto versions =
-          store.slots.configs->history(active.name, std::numeric_limits<std::size_t>::max());
-      if (!versions) return std::unexpected(versions.error());
-      for (const core::SlotConfig& version : *versions) append_row(rows, format, version);
-      count += versions->size();
+    const auto page = PENSTOCK_TRY(store.slots.configs->list(after, kExportPageRows));
+    more = page.size() == kExportPageRows;
+    for (const core::SlotConfig& active : page) {
+      const auto versions = PENSTOCK_TRY(
+          store.slots.configs->history(active.name, std::numeric_limits<std::size_t>::max()));
+      for (const core::SlotConfig& version : versions) append_row(rows, format, version);
+      count += versions.size();
       after = active.name;
-      if (const Result<void> written = out.write(rows); !written) {
-        return std::unexpected(written.error());
-      }
+      PENSTOCK_TRY(out.write(rows));
       rows.clear();
     }
   }
-  if (const Result<void> written = out.write(rows); !written) {  // a header without rows
-    return std::unexpected(written.error());
-  }
+  PENSTOCK_TRY(out.write(rows));  // a header without rows
   return count;
 }
 
 using Export = Result<std::uint64_t> (*)(const store::Backend&, const ExportArguments&,
                                          cli::OutputFile&);
 
+Result<std::uint64_t> export_to_file(const Config& config, const ExportArguments& arguments,
+                                     Export export_all) {
+  const runtime::SystemClock clock;
+  const Stores stores = PENSTOCK_TRY(Stores::open(config, clock, nullptr, StoreUse::slots_command));
+  cli::OutputFile out = PENSTOCK_TRY(cli::OutputFile::open(arguments.output));
+  const std::uint64_t count = PENSTOCK_TRY(export_all(stores.slots(), arguments, out));
+  PENSTOCK_TRY(out.close());
+  return count;
+}
+
 int run_export(const ExportArguments& arguments, Export export_all) {
   const std::optional<LoadedConfig> loaded = arguments.config.load(false);
   if (!loaded) return cli::kExitUsage;
-  const runtime::SystemClock clock;
-  const auto stores = Stores::open(loaded->config, clock, nullptr, StoreUse::slots_command);
-  if (!stores) return cli::print_error(stores.error().what), cli::kExitFailed;
-  Result<cli::OutputFile> out = cli::OutputFile::open(arguments.output);
-  if (!out) return cli::print_error(out.error().what), cli::kExitFailed;
-  const Result<std::uint64_t> count = export_all(stores->slots(), arguments, *out);
+  const Result<std::uint64_t> count = export_to_file(loaded->config, arguments, export_all);
   if (!count) return cli::print_error(count.error().what), cli::kExitFailed;
-  if (const Result<void> closed = out->close(); !closed) {
-    return cli::print_error(closed.error().what), cli::kExitFailed;
-  }
   fmt::print(stderr, "exported {} rows\n", *count);
   return cli::kExitOk;
 }

@@ -4,6 +4,7 @@
 
 #include <initializer_list>
 #include <iterator>
+#include <utility>
 
 #include "base/iso8601.h"
 #include "wire/csv.h"
@@ -48,6 +49,17 @@ void append_row(std::string& out, ExportFormat format, const core::SlotConfig& c
       out, {config.name.str(), fmt::format("{}", config.version), config.active ? "true" : "false",
             fmt::format("{}", config.max_per_window), format_duration(config.window_size),
             config.pool.str(), format_instant(config.effective_from)});
+}
+
+Result<void> SlotArchive::add(std::span<const core::Slot> slots) {
+  std::string rows;
+  if (!file_) {
+    file_ = std::make_unique<cli::OutputFile>(PENSTOCK_TRY(cli::OutputFile::create(path_)));
+    if (format_ == ExportFormat::csv) rows = kSlotCsvHeader;
+  }
+  for (const core::Slot& slot : slots) append_row(rows, format_, slot);
+  PENSTOCK_TRY(file_->write(rows));
+  return file_->sync();
 }
 
 }  // namespace penstock::daemon

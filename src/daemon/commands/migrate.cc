@@ -8,7 +8,7 @@
 #include "cli/exit_code.h"
 #include "daemon/commands/commands.h"
 #include "daemon/commands/config_options.h"
-#include "daemon/stores.h"
+#include "daemon/compose/stores.h"
 #include "engine/mariadb/schema.h"
 #include "engine/postgres/schema.h"
 #include "engine/rocksdb/format.h"

@@ -1,27 +1,36 @@
-#include "daemon/commands/serve.h"
+#include "daemon/commands/commands.h"
 
 #include <pthread.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
+
 #include <algorithm>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
+#include <memory>
+#include <thread>
 #include <utility>
 
-#include <thread>
-
 #include "base/log.h"
-#include "daemon/compose.h"
-#include "daemon/open_files.h"
-#include "daemon/service_manager.h"
+#include "cli/exit_code.h"
+#include "daemon/commands/config_options.h"
+#include "daemon/compose/daemon.h"
+#include "daemon/compose/open_files.h"
 #include "runtime/stopwatch.h"
 #include "runtime/system_clock.h"
 
 namespace penstock::daemon {
 namespace {
+
+// Gives the settings as they are now, or what is wrong with them; for SIGHUP.
+using RereadConfig = std::function<std::expected<LoadedConfig, std::vector<std::string>>()>;
 
 // Blocked before any thread starts, so that every thread inherits it and only wait() sees them.
 class Signals {
@@ -75,14 +84,13 @@ std::uint64_t raise_file_limit() noexcept {
 Result<void> fit_to_files(Config& config, Log& log) {
   const std::uint64_t allowed = raise_file_limit();
   const FileNeeds needs = file_needs_of(config);
-  const Result<FileShares> shares = share_files(needs, allowed);
-  if (!shares) return std::unexpected(shares.error());
-  apply(*shares, config);
-  if (shares->http == needs.http && shares->resp == needs.resp) return {};
+  const FileShares shares = PENSTOCK_TRY(share_files(needs, allowed));
+  apply(shares, config);
+  if (shares.http == needs.http && shares.resp == needs.resp) return {};
   log.warn("daemon.connections_lowered", {{"files_allowed", allowed},
-                                          {"files_reserved", shares->reserved},
-                                          {"http_connections_max", shares->http},
-                                          {"resp_connections_max", shares->resp},
+                                          {"files_reserved", shares.reserved},
+                                          {"http_connections_max", shares.http},
+                                          {"resp_connections_max", shares.resp},
                                           {"fix", more_files(needs)}});
   return {};
 }
@@ -142,8 +150,16 @@ int wait_for_stop(const Signals& signals, Config& current, const RereadConfig& r
   }
 }
 
-}  // namespace
+void log_warnings(const LoadedConfig& loaded) {
+  const runtime::SystemClock clock;
+  const LogConfig& settings = loaded.config.log;
+  Log log(clock, STDERR_FILENO, settings.level, settings.format_for(STDERR_FILENO));
+  for (const std::string& warning : loaded.warnings) {
+    log.warn("config.warning", {{"warning", warning}});
+  }
+}
 
+// Blocks until the daemon is told to stop; gives the exit code of the process.
 int serve(Config config, const RereadConfig& reread,
           std::span<const sink::SinkExtension> extensions) {
   const Signals signals;
@@ -177,6 +193,46 @@ int serve(Config config, const RereadConfig& reread,
   daemon->reset();
   log.info("daemon.stopped", {{"seconds", watch.seconds()}});
   return 0;
+}
+
+}  // namespace
+
+bool tell_service_manager(const char* socket, std::string_view state) noexcept {
+  if (socket == nullptr) return false;
+  const std::string_view name(socket);
+  sockaddr_un address{};
+  if (name.size() < 2 || name.size() >= sizeof(address.sun_path)) return false;
+  if (name[0] != '/' && name[0] != '@') return false;
+  address.sun_family = AF_UNIX;
+  std::ranges::copy(name, address.sun_path);
+  if (name[0] == '@') address.sun_path[0] = '\0';  // a name that is no file
+  const int file = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (file < 0) return false;
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
+  const ssize_t sent = ::sendto(file, state.data(), state.size(), MSG_NOSIGNAL,
+                                reinterpret_cast<const sockaddr*>(&address), length);
+  ::close(file);
+  return sent == static_cast<ssize_t>(state.size());
+}
+
+void add_serve(cli::Command root, std::span<const sink::SinkExtension> extensions) {
+  cli::Command command = root.add(
+      "serve",
+      "Run the daemon until SIGTERM or Ctrl-C.\n"
+      "Prints `ready http=ADDR:PORT`, and ` resp=ADDR:PORT` if Redis clients are served, on "
+      "standard "
+      "output once it serves; logs go to standard error.\n"
+      "Settings come from the file, then PENSTOCK_* variables, then flags; later ones win.",
+      {"penstock serve", "penstock serve --data-dir /var/lib/penstock --http 127.0.0.1:9000",
+       "penstock serve --config penstock.yaml --admin-token-file admin.token"});
+  const auto options = std::make_shared<ConfigOptions>();
+  options->add_to(command);
+  command.action([options, extensions] {
+    const std::optional<LoadedConfig> loaded = options->load(true);
+    if (!loaded) return static_cast<int>(cli::kExitUsage);
+    log_warnings(*loaded);
+    return serve(loaded->config, [options] { return options->try_load(true); }, extensions);
+  });
 }
 
 }  // namespace penstock::daemon

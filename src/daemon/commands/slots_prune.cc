@@ -11,8 +11,7 @@
 #include "daemon/commands/commands.h"
 #include "daemon/commands/config_options.h"
 #include "daemon/commands/export_rows.h"
-#include "daemon/slot_archive.h"
-#include "daemon/stores.h"
+#include "daemon/compose/stores.h"
 #include "runtime/system_clock.h"
 
 namespace penstock::daemon {
@@ -53,7 +52,7 @@ int run_prune(const PruneArguments& arguments) {
       {.before = *before},
       [&](std::span<const core::Slot> slots) -> Result<void> {
         if (!arguments.forget) {
-          if (Result<void> kept = archive.add(slots); !kept) return kept;
+          PENSTOCK_TRY(archive.add(slots));
         }
         moved += slots.size();
         progress.show(fmt::format("{} slots taken out", moved));

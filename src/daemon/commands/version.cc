@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "cli/exit_code.h"
-#include "daemon/build_commit.h"
 #include "daemon/commands/commands.h"
 #include "wire/json.h"
 

@@ -27,7 +27,7 @@ constexpr Instant kWallMin = from_epoch_millis(1'735'689'600'000);  // 2025-01-0
 constexpr std::uint64_t kBacklog = 4'096;
 
 // docs/operations.md: about 120 bytes a key. During an outage of a shared engine a node decides
-// about at most half a million alone (daemon/shared_engine.cc).
+// about at most half a million alone (daemon/compose/throttle.cc).
 constexpr std::uint64_t kKeyBytes = 120;
 constexpr std::uint64_t kLocalKeysMax = 500'000;
 constexpr std::uint64_t kWriteBufferBytes = 36 * kMiB;

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "daemon/stores.h"
+#include "daemon/compose/stores.h"
 #include "engine/redis/slots.h"
 #include "runtime/system_clock.h"
 

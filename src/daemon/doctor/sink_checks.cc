@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/log.h"
-#include "daemon/compose_dispatch.h"
-#include "daemon/stores.h"
+#include "daemon/compose/dispatch.h"
+#include "daemon/compose/stores.h"
 #include "engine/http/url.h"
 #include "runtime/metrics.h"
 #include "runtime/steady_wall_clock.h"

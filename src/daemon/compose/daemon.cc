@@ -1,4 +1,4 @@
-#include "daemon/compose.h"
+#include "daemon/compose/daemon.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "base/iso8601.h"
-#include "daemon/build_commit.h"
-#include "daemon/compose_dispatch.h"
-#include "daemon/compose_gateway.h"
-#include "daemon/compose_intake.h"
-#include "daemon/compose_payments.h"
-#include "daemon/compose_throttle.h"
-#include "daemon/slot_archive.h"
-#include "daemon/stores.h"
+#include "daemon/commands/commands.h"
+#include "daemon/commands/export_rows.h"
+#include "daemon/compose/dispatch.h"
+#include "daemon/compose/gateway.h"
+#include "daemon/compose/intake.h"
+#include "daemon/compose/payments.h"
+#include "daemon/compose/stores.h"
+#include "daemon/compose/throttle.h"
 #include "front/guesses.h"
 #include "front/http/console_files.h"
 #include "front/http/console_routes.h"
@@ -38,12 +38,6 @@
 namespace penstock::daemon {
 namespace {
 
-// Every configured feature must find its port, or the daemon does not start.
-Result<void> require_slots(const store::Backend& backend) {
-  if (backend.slots.store != nullptr && backend.slots.configs != nullptr) return {};
-  return fail(ErrorKind::invalid, "the " + backend.name + " store cannot hold slots");
-}
-
 std::string format_address(const std::string& host, std::uint16_t port) {
   const bool ipv6 = host.find(':') != std::string::npos;
   return (ipv6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
@@ -57,22 +51,20 @@ class ComposedDaemon final : public Daemon {
   ~ComposedDaemon() override { stop(); }
 
   Result<void> start() {
-    auto stores = Stores::open(config_, clock_, &log_, StoreUse::daemon);
-    if (!stores) return std::unexpected(stores.error());
-    stores_.emplace(std::move(*stores));
+    stores_.emplace(PENSTOCK_TRY(Stores::open(config_, clock_, &log_, StoreUse::daemon)));
     const store::Backend backend = stores_->slots();
-    if (Result<void> able = require_slots(backend); !able) return able;
+    PENSTOCK_TRY(require(backend, "hold slots", {backend.slots.store, backend.slots.configs}));
 
     slots_ = std::make_unique<service::SlotService>(
         service::SlotServiceOptions{.default_config = config_.slots.default_config_name,
                                     .max_delay = config_.slots.max_delay,
                                     .queue_max = config_.slots.queue_max,
                                     .batch_max = config_.slots.batch_max,
-                                    .writers = writers()},
+                                    .writers = writers_of(config_, config_.slots.store)},
         *backend.slots.store, *backend.slots.configs, clock_, log_, metrics_,
         runtime::random_seed(), backend.slots.changes, backend.slots.life);
 
-    if (Result<void> scheduled = schedule_retention(backend); !scheduled) return scheduled;
+    PENSTOCK_TRY(schedule_retention(backend));
 
     std::vector<front::Route> routes;
     std::vector<front::ReadyCheck> checks;
@@ -90,9 +82,8 @@ class ComposedDaemon final : public Daemon {
                              .commit = std::string(build_commit()),
                              .store = limits.name,
                              .check = [health = limits.health] { return health->check(); }});
-    auto throttle = ThrottlePart::start(config_.throttle, limits, clock_, log_, metrics_, routes);
-    if (!throttle) return std::unexpected(throttle.error());
-    throttle_ = std::move(*throttle);
+    throttle_ =
+        PENSTOCK_TRY(ThrottlePart::start(config_.throttle, limits, clock_, log_, metrics_, routes));
     if (limits.limits.policies->recovery() != nullptr) {
       checks.push_back({.name = "throttle.policies",
                         .check = [] { return Result<void>(); },
@@ -100,7 +91,7 @@ class ComposedDaemon final : public Daemon {
     }
     payments_ = PENSTOCK_TRY(
         PaymentsPart::start(config_, stores_->dispatch(), news_, clock_, log_, metrics_));
-    if (Result<void> able = GatewayPart::check(stores_->dispatch()); !able) return able;
+    PENSTOCK_TRY(GatewayPart::check(stores_->dispatch()));
     deliveries_ = std::make_unique<service::DeliveryLog>(
         service::DeliveryLogOptions{.retention = config_.dispatch.id_retention},
         *stores_->dispatch().quota.deliveries, clock_, log_, metrics_,
@@ -118,31 +109,24 @@ class ComposedDaemon final : public Daemon {
     gateway_ = PENSTOCK_TRY(GatewayPart::start(config_, stores_->dispatch(), stores_->quota_cache(),
                                                *dispatch_, news_, clock_, log_, metrics_, memory_,
                                                runtime::random_seed(), routes, checks));
-    if (Result<void> exported = gateway_->start_export(
-            config_.gateway.usage_export, config_.gateway.analytics_retention,
-            *stores_->dispatch().quota.usage, std::to_string(runtime::random_seed()), clock_, log_,
-            metrics_);
-        !exported) {
-      return exported;
-    }
-    auto intake = IntakePart::start(config_,
-                                    {.dead_letters = dispatch_->kafka(),
-                                     .dispatch = dispatch_->service(),
-                                     .payments = payments_->service(),
-                                     .memory = memory_},
-                                    log_, metrics_, checks);
-    if (!intake) return std::unexpected(intake.error());
-    intake_ = std::move(*intake);
+    PENSTOCK_TRY(
+        gateway_->start_export(config_.gateway.usage_export, config_.gateway.analytics_retention,
+                               *stores_->dispatch().quota.usage,
+                               std::to_string(runtime::random_seed()), clock_, log_, metrics_));
+    intake_ = PENSTOCK_TRY(IntakePart::start(config_,
+                                             {.dead_letters = dispatch_->kafka(),
+                                              .dispatch = dispatch_->service(),
+                                              .payments = payments_->service(),
+                                              .memory = memory_},
+                                             log_, metrics_, checks));
     feed_.emplace(metrics_, checks, clock_);
     front::add_console_routes(routes, front::console_files());
     front::add_file_routes(routes, front::openapi_files());
     front::add_event_routes(routes, *feed_);
     front::add_system_routes(routes, std::move(checks), metrics_);
     front::add_route_table(routes);
-    auto server = front::HttpServer::start(config_.http, std::move(routes), clock_, log_, metrics_,
-                                           guesses_, memory_);
-    if (!server) return std::unexpected(server.error());
-    server_ = std::move(*server);
+    server_ = PENSTOCK_TRY(front::HttpServer::start(config_.http, std::move(routes), clock_, log_,
+                                                    metrics_, guesses_, memory_));
     feed_->sample();  // what the first second does is then seen to grow
     sampler_ = std::make_unique<runtime::Ticker>("sampler", Seconds{1},
                                                  [this, told = false](const auto&) mutable {
@@ -161,7 +145,7 @@ class ComposedDaemon final : public Daemon {
   }
 
   Result<void> renew(const Config& config) override {
-    if (Result<void> renewed = server_->renew(config.http); !renewed) return renewed;
+    PENSTOCK_TRY(server_->renew(config.http));
     if (resp_) resp_->renew(config.resp.password);
     return {};
   }
@@ -196,18 +180,14 @@ class ComposedDaemon final : public Daemon {
 
   Result<void> start_resp() {
     if (config_.resp.address.empty()) return {};
-    auto server = front::RespServer::start(config_.resp, throttle_->service(), log_, metrics_,
-                                           guesses_, memory_);
-    if (!server) return std::unexpected(server.error());
-    resp_ = std::move(*server);
+    resp_ = PENSTOCK_TRY(front::RespServer::start(config_.resp, throttle_->service(), log_,
+                                                  metrics_, guesses_, memory_));
     return {};
   }
 
   Result<void> schedule_retention(const store::Backend& backend) {
     if (!config_.slots.keep) return {};
-    if (backend.slots.retention == nullptr) {
-      return fail(ErrorKind::invalid, "the " + backend.name + " store cannot prune slots");
-    }
+    PENSTOCK_TRY(require(backend, "prune slots", {backend.slots.retention}));
     retention_ = std::make_unique<service::RetentionSchedule>(
         service::RetentionOptions{.keep = *config_.slots.keep,
                                   .interval = config_.slots.prune_interval},
@@ -224,11 +204,6 @@ class ComposedDaemon final : public Daemon {
     return [archive = std::make_shared<SlotArchive>(config_.slots.archive_dir / name,
                                                     ExportFormat::ndjson)](
                std::span<const core::Slot> slots) { return archive->add(slots); };
-  }
-
-  // The embedded store has one writer; PostgreSQL works on as many batches as it has connections.
-  std::size_t writers() const {
-    return config_.slots.store == StoreChoice::postgres ? config_.postgres.connections : 1;
   }
 
   const Config config_;
@@ -259,7 +234,7 @@ class ComposedDaemon final : public Daemon {
 Result<std::unique_ptr<Daemon>> Daemon::start(const Config& config, const Clock& clock, Log& log,
                                               std::span<const sink::SinkExtension> extensions) {
   auto daemon = std::make_unique<ComposedDaemon>(config, clock, log, extensions);
-  if (Result<void> started = daemon->start(); !started) return std::unexpected(started.error());
+  PENSTOCK_TRY(daemon->start());
   return daemon;
 }
 

@@ -1,4 +1,4 @@
-#include "daemon/compose_throttle.h"
+#include "daemon/compose/throttle.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,9 +18,8 @@ using testing::HasSubstr;
 class ComposeThrottle : public testing::Test {
  protected:
   Result<void> compose(const ThrottleConfig& config) {
-    auto made = compose_throttle(config, limits_, policies_, clock_, log_, metrics_, routes_);
-    if (!made) return std::unexpected(made.error());
-    throttle_ = std::move(*made);
+    throttle_ =
+        PENSTOCK_TRY(compose_throttle(config, limits_, policies_, clock_, log_, metrics_, routes_));
     return {};
   }
 

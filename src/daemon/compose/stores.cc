@@ -1,7 +1,8 @@
-#include "daemon/stores.h"
+#include "daemon/compose/stores.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/rocksdb/folder.h"
@@ -30,6 +31,16 @@ void warn_of_open_folder(const std::filesystem::path& folder, Log& log) {
 }
 
 }  // namespace
+
+Result<void> require(const store::Backend& backend, std::string_view can,
+                     std::initializer_list<const void*> ports) {
+  if (std::ranges::find(ports, nullptr) == ports.end()) return {};
+  return fail(ErrorKind::invalid, fmt::format("the {} store cannot {}", backend.name, can));
+}
+
+std::size_t writers_of(const Config& config, StoreChoice store) noexcept {
+  return store == StoreChoice::postgres ? config.postgres.connections : 1;
+}
 
 store::embedded::EmbeddedOptions embedded_options(const Config& config) {
   return {.dir = config.data_dir,
@@ -70,26 +81,20 @@ Result<Stores> Stores::open(const Config& config, const Clock& clock, Log* log, 
             (config.throttle.store == choice || config.dispatch.store == choice));
   };
   if (used(StoreChoice::embedded)) {
-    auto embedded = open_embedded(config, clock, use);
-    if (!embedded) return std::unexpected(embedded.error());
-    stores.embedded_ = std::move(*embedded);
+    stores.embedded_ = PENSTOCK_TRY(open_embedded(config, clock, use));
     if (log != nullptr) warn_of_open_folder(config.data_dir, *log);
   }
   if (used(StoreChoice::postgres)) {
-    auto postgres = store::postgres::PostgresStore::open(postgres_options(config), log);
-    if (!postgres) return std::unexpected(postgres.error());
-    stores.postgres_ = std::move(*postgres);
+    stores.postgres_ =
+        PENSTOCK_TRY(store::postgres::PostgresStore::open(postgres_options(config), log));
   }
   if (used(StoreChoice::mariadb)) {
-    auto mariadb = store::mariadb::MariadbStore::open(mariadb_options(config), log);
-    if (!mariadb) return std::unexpected(mariadb.error());
-    stores.mariadb_ = std::move(*mariadb);
+    stores.mariadb_ =
+        PENSTOCK_TRY(store::mariadb::MariadbStore::open(mariadb_options(config), log));
   }
   stores.has_quota_cache_ = stores.has_quota_cache_ && use == StoreUse::daemon;
   if (used(StoreChoice::redis) || stores.has_quota_cache_) {
-    auto redis = store::redis::RedisStore::open(redis_options(config), log);
-    if (!redis) return std::unexpected(redis.error());
-    stores.redis_ = std::move(*redis);
+    stores.redis_ = PENSTOCK_TRY(store::redis::RedisStore::open(redis_options(config), log));
   }
   return stores;
 }

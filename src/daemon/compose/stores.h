@@ -2,7 +2,9 @@
 // directly get them here. Ports live as long as this object.
 #pragma once
 
+#include <initializer_list>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "base/log.h"
@@ -57,6 +59,14 @@ class Stores {
   std::unique_ptr<store::mariadb::MariadbStore> mariadb_;
   std::unique_ptr<store::redis::RedisStore> redis_;
 };
+
+// Every configured feature must find its ports, or the daemon does not start: `invalid` when one is
+// null. `can` completes "the … store cannot".
+Result<void> require(const store::Backend& backend, std::string_view can,
+                     std::initializer_list<const void*> ports);
+
+// The embedded store has one writer; PostgreSQL works on as many batches as it has connections.
+std::size_t writers_of(const Config& config, StoreChoice store) noexcept;
 
 store::embedded::EmbeddedOptions embedded_options(const Config& config);
 store::postgres::PostgresOptions postgres_options(const Config& config);

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "daemon/compose_dispatch.h"
+#include "daemon/compose/dispatch.h"
 #include "daemon/config/config.h"
 #include "runtime/metrics.h"
 #include "service/item_news.h"

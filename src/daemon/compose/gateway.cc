@@ -1,16 +1,53 @@
-#include "daemon/compose_gateway.h"
+#include "daemon/compose/gateway.h"
 
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
 #include <utility>
 
-#include "daemon/opensearch.h"
+#include "daemon/compose/stores.h"
+#include "engine/http/answer.h"
+#include "engine/http/http_client.h"
 #include "front/http/gateway_routes.h"
 #include "front/intake/intake.h"
 #include "service/gateway/sms_log_sink.h"
 #include "sink/kafka/kafka_bus.h"
+#include "wire/bulk.h"
 #include "wire/gateway.h"
 
 namespace penstock::daemon {
 namespace {
+
+// Statuses of the whole request: too busy, or broken, and so for the time being.
+Error not_taken(const http::HttpAnswer& answer) {
+  return {.kind = answer.status == 429 ? ErrorKind::overloaded : ErrorKind::unavailable,
+          .what = "OpenSearch says " + http::error_sentence(answer),
+          .retry_after = answer.retry_after.value_or(Millis::zero())};
+}
+
+Result<service::BulkAnswer> send(http::HttpClient& client, const std::string& index,
+                                 std::span<const store::UserMinute> batch) {
+  http::HttpCall call{
+      .method = "POST", .target = "/_bulk", .body = {}, .content_type = "application/x-ndjson"};
+  call.body.reserve(batch.size() * 200);
+  for (const store::UserMinute& each : batch) {
+    wire::append_bulk_usage(call.body, index,
+                            {.user = each.user.raw,
+                             .minute = each.minute,
+                             .sent = each.counts.sent,
+                             .limited = each.counts.limited,
+                             .failed = each.counts.failed});
+  }
+  const http::HttpAnswer answer = PENSTOCK_TRY(client.call(call));
+  // A refusal of the whole (401, 404, 413) is the operator's to mend: until then it is repeated.
+  if (answer.status != 200) return std::unexpected(not_taken(answer));
+  Result<wire::BulkOutcome> outcome = wire::decode_bulk_answer(answer.body);
+  if (!outcome) {
+    return fail(ErrorKind::unavailable, "OpenSearch's answer " + outcome.error().what);
+  }
+  return service::BulkAnswer{.rejected = std::move(outcome->rejected), .again = outcome->again};
+}
 
 // Between two looks whether the brokers are there: what a request meets at most of an outage that
 // nobody has noticed is this and the publish deadline.
@@ -23,10 +60,8 @@ constexpr Millis kProbePatience = Seconds{3};
 constexpr Millis kSettleTime = Seconds{2};
 
 service::GatewayOptions gateway_options(const Config& config, std::uint64_t seed) {
-  // As dispatch: the embedded store has one writer.
-  const bool shared = config.gateway.store == StoreChoice::postgres;
   return {.cost = config.gateway.cost,
-          .path = {.writers = shared ? config.postgres.connections : 1},
+          .path = {.writers = writers_of(config, config.gateway.store)},
           .key_live = config.gateway.kafka_publish_deadline + kSettleTime,
           .item_retention = config.dispatch.id_retention,
           .attempts = config.gateway.attempts,
@@ -42,16 +77,29 @@ front::GatewaySentences sentences_of(const Config& config) {
   return sentences;
 }
 
+// Hands usage to an OpenSearch by its bulk interface. `invalid` when the URL or the certificates
+// cannot be used. Connects with the first batch.
+Result<service::BulkTarget> make_opensearch_target(const UsageExportConfig& config) {
+  Result<http::Url> url = http::parse_url(config.opensearch_url);
+  if (!url) {
+    return fail(ErrorKind::invalid,
+                "gateway.export.opensearch-url must be an http:// or https:// address");
+  }
+  http::HttpClientOptions options{.url = std::move(*url), .ca_file = config.ca_file.string()};
+  if (!config.username.empty()) options.basic = config.username + ":" + config.password;
+  const std::shared_ptr<http::HttpClient> client =
+      PENSTOCK_TRY(http::HttpClient::make(std::move(options)));
+  return [client, index = config.index](std::span<const store::UserMinute> batch) {
+    return send(*client, index, batch);
+  };
+}
+
 }  // namespace
 
 Result<void> GatewayPart::check(const store::Backend& backend) {
-  if (backend.quota.store == nullptr || backend.quota.keys == nullptr ||
-      backend.queue.store == nullptr || backend.queue.types == nullptr ||
-      backend.quota.deliveries == nullptr || backend.quota.usage == nullptr ||
-      backend.quota.attempts == nullptr) {
-    return fail(ErrorKind::invalid, "the " + backend.name + " store cannot hold quotas");
-  }
-  return {};
+  return require(backend, "hold quotas",
+                 {backend.quota.store, backend.quota.keys, backend.queue.store, backend.queue.types,
+                  backend.quota.deliveries, backend.quota.usage, backend.quota.attempts});
 }
 
 WrapSink GatewayPart::wrap_sink(Log& log) {
@@ -110,9 +158,7 @@ Result<std::unique_ptr<GatewayPart>> GatewayPart::start(
   auto part = std::make_unique<GatewayPart>();
   const bool kafka = config.gateway.bus == BusChoice::kafka;
   if (kafka) {
-    if (Result<void> connected = part->connect(config, log); !connected) {
-      return std::unexpected(std::move(connected.error()));
-    }
+    PENSTOCK_TRY(part->connect(config, log));
   }
   store::QuotaStore* quotas = backend.quota.store;
   if (cache != nullptr) {
@@ -142,9 +188,7 @@ Result<std::unique_ptr<GatewayPart>> GatewayPart::start(
       log, metrics);
   front::add_gateway_routes(routes, *part->service_, sentences_of(config), clock);
   if (!kafka) return part;
-  if (Result<void> taken = part->take_in(config, dispatch, clock, log, metrics, memory); !taken) {
-    return std::unexpected(std::move(taken.error()));
-  }
+  PENSTOCK_TRY(part->take_in(config, dispatch, clock, log, metrics, memory));
   part->add_checks(checks);
   return part;
 }
@@ -159,12 +203,11 @@ Result<void> GatewayPart::start_export(const UsageExportConfig& config, Millis r
                                        store::UsageExport& store, std::string node,
                                        const Clock& clock, Log& log, runtime::Metrics& metrics) {
   if (config.opensearch_url.empty()) return {};
-  Result<service::BulkTarget> target = make_opensearch_target(config);
-  if (!target) return std::unexpected(std::move(target.error()));
+  service::BulkTarget target = PENSTOCK_TRY(make_opensearch_target(config));
   push_ = std::make_unique<service::UsagePush>(
       service::UsagePushOptions{
           .node = std::move(node), .interval = config.interval, .backlog = retention},
-      store, std::move(*target), clock, log, metrics);
+      store, std::move(target), clock, log, metrics);
   return {};
 }
 

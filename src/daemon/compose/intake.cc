@@ -1,10 +1,11 @@
-#include "daemon/compose_intake.h"
+#include "daemon/compose/intake.h"
 
 #include <map>
 #include <string>
 #include <utility>
 
-#include "daemon/compose_dispatch.h"
+#include "daemon/compose/dispatch.h"
+#include "daemon/compose/stores.h"
 #include "front/intake/intake.h"
 
 namespace penstock::daemon {
@@ -19,8 +20,7 @@ kafka::Handler handler_of(const ItemType& type, const Config& config, const Inta
 
 // As many as the store writes at once, and one that is being read meanwhile.
 std::size_t batches_of(const Config& config) {
-  const bool shared = config.dispatch.store == StoreChoice::postgres;
-  return (shared ? config.postgres.connections : 1) + 1;
+  return writers_of(config, config.dispatch.store) + 1;
 }
 
 }  // namespace

@@ -1,22 +1,12 @@
-#include "daemon/compose_payments.h"
+#include "daemon/compose/payments.h"
 
 #include <utility>
 
+#include "daemon/compose/stores.h"
 #include "service/payments/payment_execution.h"
 #include "wire/payments.h"
 
 namespace penstock::daemon {
-namespace {
-
-Result<void> require_payments(const store::Backend& backend) {
-  if (backend.payments.store != nullptr && backend.payments.rules != nullptr &&
-      backend.queue.store != nullptr && backend.queue.types != nullptr) {
-    return {};
-  }
-  return fail(ErrorKind::invalid, "the " + backend.name + " store cannot hold payments");
-}
-
-}  // namespace
 
 PaymentsPart::PaymentsPart(const store::Backend& backend, service::ItemNews& news,
                            const Clock& clock, Log& log, runtime::Metrics& metrics)
@@ -29,15 +19,13 @@ Result<std::unique_ptr<PaymentsPart>> PaymentsPart::start(const Config& config,
                                                           service::ItemNews& news,
                                                           const Clock& clock, Log& log,
                                                           runtime::Metrics& metrics) {
-  if (Result<void> able = require_payments(backend); !able) {
-    return std::unexpected(std::move(able.error()));
-  }
+  PENSTOCK_TRY(require(
+      backend, "hold payments",
+      {backend.payments.store, backend.payments.rules, backend.queue.store, backend.queue.types}));
   std::unique_ptr<PaymentsPart> part(new PaymentsPart(backend, news, clock, log, metrics));
-  // As dispatch: the embedded store has one writer.
-  const std::size_t writers =
-      config.dispatch.store == StoreChoice::postgres ? config.postgres.connections : 1;
   part->service_ = PENSTOCK_TRY(
-      service::PaymentService::start({.writers = writers, .retention = config.payments.retention},
+      service::PaymentService::start({.writers = writers_of(config, config.dispatch.store),
+                                      .retention = config.payments.retention},
                                      {.payments = *backend.payments.store,
                                       .rules = *backend.payments.rules,
                                       .queue = *backend.queue.store,

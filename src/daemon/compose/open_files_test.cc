@@ -1,4 +1,4 @@
-#include "daemon/open_files.h"
+#include "daemon/compose/open_files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

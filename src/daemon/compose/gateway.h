@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "daemon/compose_dispatch.h"
+#include "daemon/compose/dispatch.h"
 #include "daemon/config/config.h"
 #include "engine/kafka/consumer.h"
 #include "engine/kafka/producer.h"

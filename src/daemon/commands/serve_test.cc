@@ -1,4 +1,4 @@
-#include "daemon/service_manager.h"
+#include "daemon/commands/commands.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "daemon/compose_dispatch.h"
+#include "daemon/compose/dispatch.h"
 
 #include <fmt/format.h>
 #include <unistd.h>

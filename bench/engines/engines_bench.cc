@@ -10,7 +10,7 @@
 
 #include "engine/mariadb/query.h"
 #include "engine/postgres/testing/server_process.h"
-#include "runtime/system_clock.h"
+#include "runtime/clocks.h"
 #include "store/limits/mariadb/mariadb_store.h"
 #include "store/postgres/postgres_store.h"
 #include "workload.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "runtime/stopwatch.h"
+#include "runtime/clocks.h"
 #include "store/limits/ports.h"
 
 namespace penstock::bench {

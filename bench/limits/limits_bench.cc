@@ -16,7 +16,7 @@
 #include "base/rng.h"
 #include "medians.h"
 #include "peers.h"
-#include "runtime/steady_wall_clock.h"
+#include "runtime/clocks.h"
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "base/check.h"
-#include "runtime/steady_wall_clock.h"
+#include "runtime/clocks.h"
 #include "store/limits/memory/memory_limits.h"
 
 namespace {

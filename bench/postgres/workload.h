@@ -19,7 +19,7 @@
 #include "base/time.h"
 #include "engine/postgres/connection.h"
 #include "engine/postgres/testing/server_process.h"
-#include "runtime/stopwatch.h"
+#include "runtime/clocks.h"
 #include "store/postgres/postgres_store.h"
 
 namespace penstock::bench {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "runtime/stopwatch.h"
+#include "runtime/clocks.h"
 #include "store/redis/store.h"
 
 namespace {

@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "runtime/system_clock.h"
+#include "runtime/clocks.h"
 #include "store/embedded/store.h"
 
 namespace penstock::store::embedded {

@@ -34,7 +34,7 @@
 #include "base/check.h"
 #include "base/rng.h"
 #include "engine/rocksdb/engine_options.h"
-#include "runtime/system_clock.h"
+#include "runtime/clocks.h"
 #include "store/embedded/store.h"
 #include "store/slots/embedded/encoding.h"
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "runtime/stopwatch.h"
+#include "runtime/clocks.h"
 
 namespace {
 

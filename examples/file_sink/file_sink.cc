@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/thread_name.h"
+#include "runtime/threads.h"
 #include "sink/envelope.h"
 #include "sink/extension.h"
 #include "wire/json.h"

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "runtime/stopwatch.h"
+#include "runtime/clocks.h"
 
 namespace penstock::cli {
 

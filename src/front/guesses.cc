@@ -1,5 +1,5 @@
 #include "front/guesses.h"
-#include "runtime/system_clock.h"
+#include "runtime/clocks.h"
 
 #include <algorithm>
 #include <chrono>

@@ -16,8 +16,8 @@
 
 #include "base/log.h"
 #include "base/time.h"
+#include "runtime/clocks.h"
 #include "runtime/metrics.h"
-#include "runtime/stopwatch.h"
 #include "wire/ip_address.h"
 
 namespace penstock::front {

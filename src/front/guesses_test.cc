@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "runtime/system_clock.h"
+#include "runtime/clocks.h"
 
 namespace penstock::front {
 namespace {

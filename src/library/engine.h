@@ -18,8 +18,8 @@
 #include "core/policy/decision.h"
 #include "core/policy/policy.h"
 #include "core/policy/policy_set.h"
+#include "runtime/clocks.h"
 #include "runtime/snapshot.h"
-#include "runtime/steady_wall_clock.h"
 #include "store/limits/memory/memory_limits.h"
 
 namespace penstock::library {

@@ -1,4 +1,4 @@
-#include "runtime/backoff.h"
+#include "runtime/connection_health.h"
 
 #include <gtest/gtest.h>
 

@@ -28,7 +28,7 @@
 
 #include "base/check.h"
 #include "base/result.h"
-#include "runtime/thread_name.h"
+#include "runtime/threads.h"
 
 namespace penstock::runtime {
 

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "base/time.h"
-#include "runtime/deadline.h"
-#include "runtime/thread_name.h"
+#include "runtime/clocks.h"
+#include "runtime/threads.h"
 
 namespace penstock::runtime {
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "runtime/thread_name.h"
+#include "runtime/threads.h"
 
 namespace penstock::runtime {
 

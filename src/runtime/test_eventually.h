@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "base/time.h"
-#include "runtime/deadline.h"
+#include "runtime/clocks.h"
 
 namespace penstock::runtime {
 

@@ -10,7 +10,7 @@
 #include "daemon/commands/config_options.h"
 #include "daemon/commands/export_rows.h"
 #include "daemon/compose/stores.h"
-#include "runtime/system_clock.h"
+#include "runtime/clocks.h"
 
 namespace penstock::daemon {
 namespace {

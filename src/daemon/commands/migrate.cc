@@ -12,7 +12,7 @@
 #include "engine/mariadb/schema.h"
 #include "engine/postgres/schema.h"
 #include "engine/rocksdb/format.h"
-#include "runtime/system_clock.h"
+#include "runtime/clocks.h"
 
 namespace penstock::daemon {
 namespace {

@@ -23,8 +23,7 @@
 #include "daemon/commands/config_options.h"
 #include "daemon/compose/daemon.h"
 #include "daemon/compose/open_files.h"
-#include "runtime/stopwatch.h"
-#include "runtime/system_clock.h"
+#include "runtime/clocks.h"
 
 namespace penstock::daemon {
 namespace {

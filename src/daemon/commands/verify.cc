@@ -9,7 +9,7 @@
 #include "cli/terminal.h"
 #include "daemon/commands/commands.h"
 #include "engine/rocksdb/verify.h"
-#include "runtime/system_clock.h"
+#include "runtime/clocks.h"
 
 namespace penstock::daemon {
 namespace {

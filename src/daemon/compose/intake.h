@@ -10,8 +10,8 @@
 #include "engine/kafka/consumer.h"
 #include "engine/kafka/producer.h"
 #include "front/http/system_routes.h"
+#include "runtime/clocks.h"
 #include "runtime/metrics.h"
-#include "runtime/steady_wall_clock.h"
 #include "service/dispatch/dispatch_service.h"
 #include "service/payments/payment_service.h"
 

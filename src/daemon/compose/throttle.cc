@@ -13,7 +13,7 @@
 #include "front/http/filter_routes.h"
 #include "front/http/throttle_admin_routes.h"
 #include "front/http/throttle_routes.h"
-#include "runtime/system_clock.h"
+#include "runtime/clocks.h"
 
 namespace penstock::daemon {
 namespace {

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "daemon/doctor/checks.h"
-#include "runtime/thread_name.h"
+#include "runtime/threads.h"
 #include "wire/json.h"
 
 namespace penstock::daemon::doctor {

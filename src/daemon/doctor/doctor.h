@@ -13,7 +13,7 @@
 
 #include "base/time.h"
 #include "daemon/config/load.h"
-#include "runtime/deadline.h"
+#include "runtime/clocks.h"
 
 namespace penstock::daemon::doctor {
 

@@ -13,8 +13,8 @@
 #include <variant>
 
 #include "base/iso8601.h"
+#include "runtime/clocks.h"
 #include "runtime/memory_budget.h"
-#include "runtime/system_clock.h"
 
 namespace penstock::daemon::doctor {
 namespace {

@@ -16,7 +16,7 @@
 
 #include "daemon/config/values.h"
 #include "engine/rocksdb/format.h"
-#include "runtime/system_clock.h"
+#include "runtime/clocks.h"
 #include "wire/json.h"
 
 namespace penstock::daemon::doctor {

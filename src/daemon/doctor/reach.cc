@@ -14,7 +14,7 @@
 #include <memory>
 #include <utility>
 
-#include "runtime/poll_until.h"
+#include "runtime/clocks.h"
 #include "sink/smpp/socket.h"
 
 namespace penstock::daemon::doctor {

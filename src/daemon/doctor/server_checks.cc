@@ -12,7 +12,7 @@
 
 #include "daemon/compose/stores.h"
 #include "engine/redis/slots.h"
-#include "runtime/system_clock.h"
+#include "runtime/clocks.h"
 
 namespace penstock::daemon::doctor {
 namespace {
@@ -355,7 +355,7 @@ Findings check_postgres(const Config& config, const runtime::Deadline& deadline)
   if (config.postgres.url.empty()) {
     return {skipped("postgres", "store.postgres.url is not set")};
   }
-  const auto unreachable = [](const store::postgres::DatabaseError& problem) -> Findings {
+  const auto unreachable = [](const store::DatabaseError& problem) -> Findings {
     return {failed("postgres.server", problem.error.what,
                    "start PostgreSQL, or correct store.postgres.url (host, database, role) and "
                    "store.postgres.password-file")};
@@ -388,7 +388,7 @@ Findings judge_mariadb(const store::mariadb::ServerView& view, std::int64_t conn
 
 Findings check_mariadb(const Config& config, const runtime::Deadline& deadline) {
   if (config.mariadb.url.empty()) return {skipped("mariadb", "store.mariadb.url is not set")};
-  const auto unreachable = [](const store::mariadb::DatabaseError& problem) -> Findings {
+  const auto unreachable = [](const store::DatabaseError& problem) -> Findings {
     return {failed("mariadb.server", problem.error.what,
                    "start MariaDB, or correct store.mariadb.url (host, database, user) and "
                    "store.mariadb.password-file")};

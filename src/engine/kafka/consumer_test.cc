@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "engine/kafka/testing/test_cluster.h"
-#include "runtime/steady_wall_clock.h"
+#include "runtime/clocks.h"
 #include "runtime/test_eventually.h"
 
 namespace penstock::kafka {

@@ -13,7 +13,7 @@
 
 #include "engine/kafka/handle.h"
 #include "runtime/connection_health.h"
-#include "runtime/thread_name.h"
+#include "runtime/threads.h"
 
 namespace penstock::kafka {
 namespace {

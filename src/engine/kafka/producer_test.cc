@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "engine/kafka/testing/test_cluster.h"
-#include "runtime/steady_wall_clock.h"
+#include "runtime/clocks.h"
 
 namespace penstock::kafka {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "engine/mariadb/query.h"
-#include "runtime/poll_until.h"
+#include "runtime/clocks.h"
 
 namespace penstock::store::mariadb {
 namespace {

@@ -14,7 +14,7 @@
 #include "engine/mariadb/address.h"
 #include "engine/mariadb/query.h"
 #include "engine/sql/database.h"
-#include "runtime/deadline.h"
+#include "runtime/clocks.h"
 
 struct st_mysql;
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <utility>
 
-#include "runtime/poll_until.h"
+#include "runtime/clocks.h"
 
 namespace penstock::store::postgres {
 namespace {

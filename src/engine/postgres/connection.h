@@ -15,7 +15,7 @@
 #include "base/time.h"
 #include "engine/postgres/binary.h"
 #include "engine/sql/database.h"
-#include "runtime/deadline.h"
+#include "runtime/clocks.h"
 
 struct pg_conn;
 

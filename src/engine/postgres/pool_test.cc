@@ -8,7 +8,7 @@
 
 #include "engine/postgres/testing/server_process.h"
 #include "engine/testing/tcp_proxy.h"
-#include "runtime/stopwatch.h"
+#include "runtime/clocks.h"
 
 namespace penstock::store::postgres {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "runtime/system_clock.h"
+#include "runtime/clocks.h"
 #include "wire/resp_writer.h"
 
 namespace penstock::store::redis {

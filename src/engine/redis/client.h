@@ -18,7 +18,7 @@
 #include "engine/redis/pool.h"
 #include "engine/redis/script.h"
 #include "engine/redis/slots.h"
-#include "runtime/stopwatch.h"
+#include "runtime/clocks.h"
 
 namespace penstock::store::redis {
 

@@ -13,7 +13,7 @@
 
 #include "base/log.h"
 #include "engine/redis/connection.h"
-#include "runtime/backoff.h"
+#include "runtime/connection_health.h"
 
 namespace penstock::store::redis {
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/testing/tcp_proxy.h"
-#include "runtime/stopwatch.h"
+#include "runtime/clocks.h"
 
 namespace penstock::store::redis {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "engine/redis/errors.h"
 #include "engine/redis/tls.h"
-#include "runtime/deadline.h"
+#include "runtime/clocks.h"
 
 namespace penstock::store::redis {
 

@@ -26,7 +26,7 @@
 #include "engine/rocksdb/errors.h"
 #include "engine/rocksdb/folder.h"
 #include "engine/rocksdb/seal.h"
-#include "runtime/ticker.h"
+#include "runtime/threads.h"
 
 namespace penstock::store::embedded {
 

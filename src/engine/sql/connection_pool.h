@@ -22,8 +22,8 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "engine/sql/errors.h"
-#include "runtime/backoff.h"
-#include "runtime/deadline.h"
+#include "runtime/clocks.h"
+#include "runtime/connection_health.h"
 
 namespace penstock::store {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <thread>
 
-#include "runtime/stopwatch.h"
+#include "runtime/clocks.h"
 
 namespace penstock::store {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "engine/sql/errors.h"
-#include "runtime/deadline.h"
+#include "runtime/clocks.h"
 
 namespace penstock::store {
 

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "front/http/session.h"
-#include "runtime/thread_name.h"
+#include "runtime/threads.h"
 
 namespace penstock::front {
 namespace {

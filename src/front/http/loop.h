@@ -15,7 +15,7 @@
 #include "front/http/reply.h"
 #include "front/http/server_state.h"
 #include "front/http/session_list.h"
-#include "runtime/stopwatch.h"
+#include "runtime/clocks.h"
 #include "wire/http/request_id.h"
 #include "wire/http/response_writer.h"
 

@@ -9,7 +9,7 @@
 #include "front/http/listener.h"
 #include "front/http/loop.h"
 #include "front/http/server_state.h"
-#include "runtime/system_clock.h"
+#include "runtime/clocks.h"
 
 namespace penstock::front {
 namespace {

@@ -25,7 +25,7 @@
 
 #include "base/ascii.h"
 #include "front/http/server.h"
-#include "runtime/system_clock.h"
+#include "runtime/clocks.h"
 #include "runtime/test_eventually.h"
 
 namespace penstock::front {

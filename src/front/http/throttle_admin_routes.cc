@@ -6,7 +6,7 @@
 
 #include "front/http/json_routes.h"
 #include "front/http/paging.h"
-#include "runtime/stopwatch.h"
+#include "runtime/clocks.h"
 #include "wire/throttle.h"
 
 namespace penstock::front {

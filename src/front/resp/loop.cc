@@ -15,7 +15,7 @@
 
 #include "base/check.h"
 #include "front/accepting.h"
-#include "runtime/thread_name.h"
+#include "runtime/threads.h"
 
 namespace penstock::front {
 namespace {

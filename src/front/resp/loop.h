@@ -23,7 +23,7 @@
 #include "front/resp/connection.h"
 #include "front/resp/state.h"
 #include "front/resp/throttle_batch.h"
-#include "runtime/stopwatch.h"
+#include "runtime/clocks.h"
 
 namespace penstock::front {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/thread_name.h"
+#include "runtime/threads.h"
 
 namespace penstock::service {
 namespace {

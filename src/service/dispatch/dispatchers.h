@@ -20,7 +20,7 @@
 #include "runtime/memory_budget.h"
 #include "runtime/metrics.h"
 #include "runtime/task_queue.h"
-#include "runtime/ticker.h"
+#include "runtime/threads.h"
 #include "service/dispatch/dispatcher.h"
 #include "service/dispatch/item_types.h"
 #include "service/item_news.h"

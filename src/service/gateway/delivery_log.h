@@ -14,7 +14,7 @@
 #include "base/time.h"
 #include "runtime/batcher.h"
 #include "runtime/metrics.h"
-#include "runtime/ticker.h"
+#include "runtime/threads.h"
 #include "sink/receipt_book.h"
 #include "store/quota/ports.h"
 #include "store/retention_clock.h"

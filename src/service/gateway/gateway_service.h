@@ -18,7 +18,7 @@
 #include "base/time.h"
 #include "core/gateway/message.h"
 #include "runtime/metrics.h"
-#include "runtime/ticker.h"
+#include "runtime/threads.h"
 #include "service/gateway/send_path.h"
 #include "service/gateway/send_tally.h"
 #include "service/reads.h"

@@ -18,7 +18,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "runtime/metrics.h"
-#include "runtime/ticker.h"
+#include "runtime/threads.h"
 #include "store/quota/ports.h"
 
 namespace penstock::service {

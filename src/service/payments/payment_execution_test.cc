@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/system_clock.h"
+#include "runtime/clocks.h"
 #include "store/payments/conformance/payment_model.h"
 #include "store/queue/conformance/item_type_model.h"
 #include "store/queue/conformance/queue_model.h"

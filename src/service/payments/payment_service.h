@@ -23,7 +23,7 @@
 #include "core/payments/rules.h"
 #include "runtime/batcher.h"
 #include "runtime/metrics.h"
-#include "runtime/ticker.h"
+#include "runtime/threads.h"
 #include "service/reads.h"
 #include "store/payments/ports.h"
 #include "store/queue/ports.h"

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/time.h"
 #include "runtime/metrics.h"
-#include "runtime/ticker.h"
+#include "runtime/threads.h"
 #include "store/retention_clock.h"
 #include "store/slots/ports.h"
 

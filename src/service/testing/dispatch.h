@@ -12,9 +12,8 @@
 #include <vector>
 
 #include "base/log.h"
+#include "runtime/clocks.h"
 #include "runtime/metrics.h"
-#include "runtime/steady_wall_clock.h"
-#include "runtime/system_clock.h"
 #include "service/dispatch/dispatch_service.h"
 #include "service/testing/answer.h"
 #include "store/queue/conformance/item_type_model.h"

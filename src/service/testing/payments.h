@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/log.h"
+#include "runtime/clocks.h"
 #include "runtime/metrics.h"
-#include "runtime/system_clock.h"
 #include "service/payments/payment_service.h"
 #include "service/testing/answer.h"
 #include "store/payments/conformance/payment_model.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/deadline.h"
+#include "runtime/clocks.h"
 
 namespace penstock::service {
 namespace {

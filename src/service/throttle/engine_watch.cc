@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "runtime/thread_name.h"
+#include "runtime/threads.h"
 
 namespace penstock::service {
 

@@ -17,7 +17,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "runtime/backoff.h"
+#include "runtime/connection_health.h"
 #include "runtime/metrics.h"
 #include "store/limits/ports.h"
 

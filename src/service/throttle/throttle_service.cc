@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/check.h"
-#include "runtime/stopwatch.h"
-#include "runtime/thread_name.h"
+#include "runtime/clocks.h"
+#include "runtime/threads.h"
 
 namespace penstock::service {
 namespace {

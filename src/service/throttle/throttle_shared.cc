@@ -6,8 +6,7 @@
 #include <utility>
 
 #include "core/limits/limit.h"
-#include "runtime/deadline.h"
-#include "runtime/stopwatch.h"
+#include "runtime/clocks.h"
 #include "service/throttle/throttle_service.h"
 
 namespace penstock::service {

@@ -9,7 +9,7 @@
 #include <memory>
 #include <utility>
 
-#include "runtime/thread_name.h"
+#include "runtime/threads.h"
 #include "sink/address_guard.h"
 
 namespace penstock::sink {

@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "runtime/stopwatch.h"
+#include "runtime/clocks.h"
 #include "runtime/task_queue.h"
 #include "sink/http/asio.h"
 #include "sink/http/http_client.h"

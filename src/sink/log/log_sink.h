@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 #include "base/time.h"
-#include "runtime/ticker.h"
+#include "runtime/threads.h"
 #include "sink/sink.h"
 
 namespace penstock::sink {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "runtime/stopwatch.h"
-#include "runtime/thread_name.h"
+#include "runtime/clocks.h"
+#include "runtime/threads.h"
 #include "sink/smpp/mailbox.h"
 #include "sink/smpp/messenger.h"
 #include "sink/smpp/session.h"

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "runtime/connection_health.h"
-#include "runtime/thread_name.h"
+#include "runtime/threads.h"
 #include "sink/temporal/outcome.h"
 #include "wire/json.h"
 

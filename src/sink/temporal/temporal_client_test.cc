@@ -11,7 +11,7 @@
 #include <google/rpc/error_details.pb.h>
 #include <google/rpc/status.pb.h>
 
-#include "runtime/steady_wall_clock.h"
+#include "runtime/clocks.h"
 #include "sink/temporal/outcome.h"
 #include "sink/temporal/test_frontend.h"
 #include "sink/test_answers.h"

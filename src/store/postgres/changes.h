@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 #include "engine/postgres/connection.h"
-#include "runtime/backoff.h"
+#include "runtime/connection_health.h"
 #include "store/queue/postgres/queue.h"
 #include "store/retention_clock.h"
 #include "store/slots/ports.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "engine/testing/tcp_proxy.h"
-#include "runtime/stopwatch.h"
+#include "runtime/clocks.h"
 #include "store/postgres/testing/asks.h"
 #include "store/postgres/testing/test_server.h"
 

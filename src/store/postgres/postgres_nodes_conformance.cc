@@ -14,7 +14,7 @@
 
 #include "base/rng.h"
 #include "engine/testing/tcp_proxy.h"
-#include "runtime/stopwatch.h"
+#include "runtime/clocks.h"
 #include "store/postgres/testing/asks.h"
 #include "store/postgres/testing/test_server.h"
 

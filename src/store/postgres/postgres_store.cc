@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/system_clock.h"
+#include "runtime/clocks.h"
 #include "store/limits/postgres/limits.h"
 #include "store/payments/postgres/payments.h"
 #include "store/postgres/changes.h"

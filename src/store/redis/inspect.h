@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "runtime/deadline.h"
+#include "runtime/clocks.h"
 #include "store/redis/store.h"
 
 namespace penstock::store::redis {

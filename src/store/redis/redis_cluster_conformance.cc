@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "engine/redis/slots.h"
-#include "runtime/stopwatch.h"
+#include "runtime/clocks.h"
 #include "store/redis/testing/ask.h"
 #include "store/redis/testing/test_server.h"
 

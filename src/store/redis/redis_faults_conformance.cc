@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/testing/tcp_proxy.h"
-#include "runtime/stopwatch.h"
+#include "runtime/clocks.h"
 #include "store/redis/testing/ask.h"
 #include "store/redis/testing/test_server.h"
 

@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/stopwatch.h"
-#include "runtime/thread_name.h"
+#include "runtime/clocks.h"
+#include "runtime/threads.h"
 #include "runtime/tick_clock.h"
 #include "tool/bench/worker.h"
 

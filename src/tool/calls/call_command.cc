@@ -12,7 +12,7 @@
 #include "cli/exit_code.h"
 #include "cli/input_text.h"
 #include "engine/http/answer.h"
-#include "runtime/system_clock.h"
+#include "runtime/clocks.h"
 #include "tool/calls/pages.h"
 #include "tool/calls/request.h"
 #include "tool/calls/view.h"

@@ -4,8 +4,8 @@
 
 #include "base/iso8601.h"
 #include "cli/time_argument.h"
+#include "runtime/clocks.h"
 #include "runtime/secret_file.h"
-#include "runtime/system_clock.h"
 #include "tool/commands/bench_options.h"
 #include "tool/commands/commands.h"
 #include "wire/batch.h"

@@ -7,7 +7,7 @@
 #include "base/rng.h"
 #include "cli/exit_code.h"
 #include "cli/terminal.h"
-#include "runtime/system_clock.h"
+#include "runtime/clocks.h"
 
 namespace penstock::tool {
 namespace {

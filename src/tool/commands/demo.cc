@@ -10,7 +10,7 @@
 #include "cli/interrupt.h"
 #include "cli/output_file.h"
 #include "cli/terminal.h"
-#include "runtime/system_clock.h"
+#include "runtime/clocks.h"
 #include "tool/commands/commands.h"
 #include "tool/demo/downstream.h"
 #include "tool/demo/stamped_server.h"

@@ -12,7 +12,7 @@
 #include "cli/output_file.h"
 #include "cli/time_argument.h"
 #include "engine/http/answer.h"
-#include "runtime/system_clock.h"
+#include "runtime/clocks.h"
 #include "tool/calls/call_command.h"
 #include "tool/calls/calls.h"
 #include "tool/commands/commands.h"

@@ -11,7 +11,7 @@
 #include "cli/exit_code.h"
 #include "cli/man_page.h"
 #include "cli/table.h"
-#include "runtime/system_clock.h"
+#include "runtime/clocks.h"
 #include "tool/commands/commands.h"
 #include "wire/json.h"
 

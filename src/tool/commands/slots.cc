@@ -3,7 +3,7 @@
 #include "base/iso8601.h"
 #include "cli/client_options.h"
 #include "cli/time_argument.h"
-#include "runtime/system_clock.h"
+#include "runtime/clocks.h"
 #include "tool/calls/call_command.h"
 #include "tool/calls/calls.h"
 #include "tool/commands/commands.h"

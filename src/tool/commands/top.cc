@@ -8,7 +8,7 @@
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
 #include "cli/screen.h"
-#include "runtime/stopwatch.h"
+#include "runtime/clocks.h"
 #include "tool/commands/commands.h"
 #include "tool/top/top_feed.h"
 #include "tool/top/top_state.h"

@@ -6,7 +6,7 @@
 #include "cli/client_options.h"
 #include "cli/exit_code.h"
 #include "cli/time_argument.h"
-#include "runtime/system_clock.h"
+#include "runtime/clocks.h"
 #include "tool/commands/commands.h"
 #include "tool/commands/views.h"
 

@@ -14,7 +14,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "runtime/stopwatch.h"
+#include "runtime/clocks.h"
 #include "wire/http/message.h"
 #include "wire/http/request_reader.h"
 #include "wire/http/response_writer.h"

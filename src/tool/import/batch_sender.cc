@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/iso8601.h"
-#include "runtime/stopwatch.h"
+#include "runtime/clocks.h"
 
 namespace penstock::tool {
 namespace {

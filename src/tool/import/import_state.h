@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "runtime/stopwatch.h"
+#include "runtime/clocks.h"
 #include "tool/import/progress.h"
 
 namespace penstock::tool {

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "engine/http/answer.h"
-#include "runtime/stopwatch.h"
-#include "runtime/thread_name.h"
+#include "runtime/clocks.h"
+#include "runtime/threads.h"
 #include "tool/top/event_reader.h"
 #include "wire/json.h"
 

@@ -11,7 +11,7 @@
 #include "core/policy/policy_rules.h"
 #include "engine/mariadb/query.h"
 #include "engine/testing/tcp_proxy.h"
-#include "runtime/stopwatch.h"
+#include "runtime/clocks.h"
 #include "store/limits/mariadb/testing/test_server.h"
 
 namespace penstock::store::mariadb {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/system_clock.h"
+#include "runtime/clocks.h"
 #include "store/limits/mariadb/limits.h"
 
 namespace penstock::store::mariadb {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/limits/decide.h"
-#include "runtime/system_clock.h"
+#include "runtime/clocks.h"
 
 namespace penstock::store::memory {
 namespace {

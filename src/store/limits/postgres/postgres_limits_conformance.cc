@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "runtime/system_clock.h"
+#include "runtime/clocks.h"
 #include "store/limits/conformance/limit_suite.h"
 #include "store/limits/conformance/policy_suite.h"
 #include "store/postgres/testing/test_server.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/redis/client.h"
-#include "runtime/deadline.h"
+#include "runtime/clocks.h"
 #include "store/limits/redis/plan.h"
 
 namespace penstock::store::redis {

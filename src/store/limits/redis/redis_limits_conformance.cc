@@ -12,7 +12,7 @@
 
 #include "base/rng.h"
 #include "core/limits/limit.h"
-#include "runtime/system_clock.h"
+#include "runtime/clocks.h"
 #include "store/limits/conformance/limit_harness.h"
 #include "store/redis/testing/ask.h"
 #include "store/redis/testing/test_server.h"

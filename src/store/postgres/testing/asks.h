@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "runtime/stopwatch.h"
+#include "runtime/clocks.h"
 #include "store/postgres/testing/test_server.h"
 
 namespace penstock::store::postgres {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "runtime/system_clock.h"
+#include "runtime/clocks.h"
 #include "store/postgres/testing/test_server.h"
 #include "store/slots/conformance/harness.h"
 

@@ -19,7 +19,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runtime/stopwatch.h"
+#include "runtime/clocks.h"
 #include "store/queue/ports.h"
 
 namespace penstock::store::postgres {

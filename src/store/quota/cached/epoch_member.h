@@ -18,8 +18,7 @@
 #include "base/result.h"
 #include "base/rng.h"
 #include "base/time.h"
-#include "runtime/deadline.h"
-#include "runtime/stopwatch.h"
+#include "runtime/clocks.h"
 #include "store/quota/cache_ports.h"
 
 namespace penstock::store::cached {

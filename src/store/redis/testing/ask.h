@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/limits/decide.h"
-#include "runtime/stopwatch.h"
+#include "runtime/clocks.h"
 #include "store/limits/ports.h"
 #include "store/redis/store.h"
 

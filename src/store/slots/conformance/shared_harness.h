@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/stopwatch.h"
+#include "runtime/clocks.h"
 #include "store/backend.h"
 #include "store/limits/conformance/limit_harness.h"
 

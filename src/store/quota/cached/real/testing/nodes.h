@@ -13,8 +13,7 @@
 #include <vector>
 
 #include "engine/testing/tcp_proxy.h"
-#include "runtime/stopwatch.h"
-#include "runtime/system_clock.h"
+#include "runtime/clocks.h"
 #include "store/postgres/testing/test_server.h"
 #include "store/quota/cached/cached_gate.h"
 #include "store/quota/cached/real/testing/counting_ports.h"

@@ -1,4 +1,4 @@
-// One thread that does the same work again and again, an interval apart. The work must not throw.
+// Threads that have a name, and one that does the same work again and again.
 #pragma once
 
 #include <condition_variable>
@@ -11,6 +11,10 @@
 
 namespace penstock::runtime {
 
+// Names the calling thread for top, gdb and perf.
+void set_thread_name(const std::string& name) noexcept;
+
+// One thread that does the same work again and again, an interval apart. The work must not throw.
 class Ticker {
  public:
   // Works first after one interval, then an interval after the work before has ended. A long work

@@ -1,4 +1,4 @@
-#include "runtime/ticker.h"
+#include "runtime/threads.h"
 
 #include <gtest/gtest.h>
 

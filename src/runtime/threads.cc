@@ -1,10 +1,15 @@
-#include "runtime/ticker.h"
+#include "runtime/threads.h"
+
+#include <pthread.h>
 
 #include <utility>
 
-#include "runtime/thread_name.h"
-
 namespace penstock::runtime {
+
+void set_thread_name(const std::string& name) noexcept {
+  constexpr std::size_t kNameMax = 15;  // the kernel's limit
+  pthread_setname_np(pthread_self(), name.substr(0, kNameMax).c_str());
+}
 
 Ticker::Ticker(std::string name, Millis interval, Work work)
     : name_(std::move(name)),

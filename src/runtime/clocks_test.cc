@@ -6,9 +6,7 @@
 #include <vector>
 
 #include "base/time.h"
-#include "runtime/steady_wall_clock.h"
-#include "runtime/stopwatch.h"
-#include "runtime/system_clock.h"
+#include "runtime/clocks.h"
 
 namespace penstock::runtime {
 namespace {

@@ -18,6 +18,7 @@
 #include "base/time.h"
 #include "core/gateway/message.h"
 #include "runtime/metrics.h"
+#include "service/outcome_counters.h"
 #include "store/quota/ports.h"
 
 namespace penstock::service {
@@ -59,12 +60,9 @@ class SendTally {
   UsageLog& usage() noexcept { return usage_; }
 
  private:
-  runtime::Counter& sent_;
-  runtime::Counter& repeated_;
-  runtime::Counter& limited_;
-  runtime::Counter& conflict_;
-  runtime::Counter& unknown_user_;
-  runtime::Counter& failed_;
+  enum class Outcome : std::uint8_t { sent, repeated, limited, conflict, unknown_user, failed };
+
+  OutcomeCounters<Outcome, 6> outcomes_;
   runtime::Counter& uncounted_;
   UsageLog usage_;
 };

@@ -22,11 +22,6 @@ Error no_such_payment(const PaymentId& id) {
   return {.kind = ErrorKind::not_found, .what = "there is no payment " + id.str()};
 }
 
-runtime::Counter& taken_count(runtime::Metrics& metrics, std::string name) {
-  return metrics.counter("payments_total", "Payments by what came of taking them in",
-                         {{"outcome", std::move(name)}});
-}
-
 }  // namespace
 
 PaymentRuleCache::Record PaymentRuleCache::keep(store::PaymentRuleRecord record) {
@@ -51,20 +46,13 @@ Result<PaymentRuleCache::Record> PaymentRuleCache::put(const core::PaymentRules&
   return keep(std::move(record));
 }
 
-PaymentService::Counters::Counters(runtime::Metrics& metrics)
-    : scheduled(taken_count(metrics, "scheduled")),
-      rejected(taken_count(metrics, "rejected")),
-      held(taken_count(metrics, "held")),
-      repeated(taken_count(metrics, "repeated")),
-      conflict(taken_count(metrics, "conflict")),
-      failed(taken_count(metrics, "failed")) {}
-
 PaymentService::PaymentService(PaymentOptions options, PaymentPorts ports, Log& log,
                                runtime::Metrics& metrics)
     : options_(options),
       ports_(std::move(ports)),
       log_(log),
-      counters_(metrics),
+      outcomes_(metrics, "payments_total", "Payments by what came of taking them in",
+                {"scheduled", "rejected", "held", "repeated", "conflict", "failed"}),
       forgotten_(metrics.counter("penstock_payments_forgotten_total",
                                  "Payments that retention took out of the store")),
       batch_size_(metrics.histogram("penstock_payments_batch_size",
@@ -148,21 +136,14 @@ void PaymentService::take(std::vector<core::PaymentCall> calls, std::string requ
   }
 }
 
-void PaymentService::count(const Answer& answer) {
+PaymentService::Outcome PaymentService::outcome_of(const Answer& answer) noexcept {
   if (!answer) {
-    const bool conflict = answer.error().kind == ErrorKind::conflict;
-    return (conflict ? counters_.conflict : counters_.failed).add();
+    return answer.error().kind == ErrorKind::conflict ? Outcome::conflict : Outcome::failed;
   }
-  if (answer->result == store::TakeResult::same) return counters_.repeated.add();
-  if (answer->result == store::TakeResult::different) return counters_.conflict.add();
-  switch (answer->status) {
-    case core::PaymentStatus::rejected:
-      return counters_.rejected.add();
-    case core::PaymentStatus::held:
-      return counters_.held.add();
-    default:
-      return counters_.scheduled.add();
-  }
+  if (answer->result == store::TakeResult::same) return Outcome::repeated;
+  if (answer->result == store::TakeResult::different) return Outcome::conflict;
+  if (answer->status == core::PaymentStatus::rejected) return Outcome::rejected;
+  return answer->status == core::PaymentStatus::held ? Outcome::held : Outcome::scheduled;
 }
 
 std::vector<PaymentService::Answer> PaymentService::execute(std::span<store::NewPayment> payments) {
@@ -174,7 +155,7 @@ std::vector<PaymentService::Answer> PaymentService::execute(std::span<store::New
   const Instant soon = ports_.clock.now() + store::kAnnounceWithin;
   bool news = false;
   for (const Answer& answer : answers) {
-    count(answer);
+    outcomes_[outcome_of(answer)].add();
     news |= answer && answer->result == store::TakeResult::created &&
             answer->status == core::PaymentStatus::scheduled && answer->scheduled < soon;
   }

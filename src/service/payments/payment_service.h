@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -24,6 +25,7 @@
 #include "runtime/batcher.h"
 #include "runtime/metrics.h"
 #include "runtime/threads.h"
+#include "service/outcome_counters.h"
 #include "service/reads.h"
 #include "store/payments/ports.h"
 #include "store/queue/ports.h"
@@ -155,25 +157,16 @@ class PaymentService {
                                                                   std::optional<Instant>);
   void move_item(ItemMove move, std::string_view event, PaymentId id, std::string request_id,
                  Done<PaymentView> done);
-  void count(const Answer& answer);
   void refresh_rules();
   void forget_old(const std::function<bool()>& should_stop);
 
-  // By outcome.
-  struct Counters {
-    explicit Counters(runtime::Metrics& metrics);
-    runtime::Counter& scheduled;
-    runtime::Counter& rejected;
-    runtime::Counter& held;
-    runtime::Counter& repeated;
-    runtime::Counter& conflict;
-    runtime::Counter& failed;
-  };
+  enum class Outcome : std::uint8_t { scheduled, rejected, held, repeated, conflict, failed };
+  static Outcome outcome_of(const Answer& answer) noexcept;
 
   const PaymentOptions options_;
   PaymentPorts ports_;
   Log& log_;
-  Counters counters_;
+  OutcomeCounters<Outcome, 6> outcomes_;
   runtime::Counter& forgotten_;
   runtime::Histogram& batch_size_;
   PaymentRuleCache rules_;

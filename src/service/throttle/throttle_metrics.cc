@@ -116,12 +116,8 @@ ThrottleMetrics::ThrottleMetrics(runtime::Metrics& metrics, bool tokens_remainin
                                      "Requests that a shadow policy would have denied")),
       store_failures_(metrics.counter("penstock_throttle_store_failures_total",
                                       "Requests whose usage could not be asked")),
-      clients_allowed_(metrics.counter("penstock_resp_decisions_total", "Decisions of CL.THROTTLE",
-                                       {{"outcome", "allowed"}})),
-      clients_limited_(metrics.counter("penstock_resp_decisions_total", "Decisions of CL.THROTTLE",
-                                       {{"outcome", "limited"}})),
-      clients_errors_(metrics.counter("penstock_resp_decisions_total", "Decisions of CL.THROTTLE",
-                                      {{"outcome", "error"}})),
+      clients_(metrics, "penstock_resp_decisions_total", "Decisions of CL.THROTTLE",
+               {"allowed", "limited", "error"}),
       policies_restored_(
           metrics.counter("penstock_throttle_policies_restored_total",
                           "Policies that this node wrote back to a store that had lost them")),
@@ -141,15 +137,15 @@ void ThrottleMetrics::count_clients(const ClientTotals& told, std::uint64_t allo
   add(allowed_, allowed);
   add(blocked_, blocked);
   add(store_failures_, told.errors);
-  add(clients_allowed_, told.allowed);
-  add(clients_limited_, told.limited);
-  add(clients_errors_, told.errors);
+  add(clients_[ClientOutcome::allowed], told.allowed);
+  add(clients_[ClientOutcome::limited], told.limited);
+  add(clients_[ClientOutcome::error], told.errors);
 }
 
 ThrottleMetrics::ClientTotals ThrottleMetrics::client_totals() const noexcept {
-  return {.allowed = clients_allowed_.value(),
-          .limited = clients_limited_.value(),
-          .errors = clients_errors_.value()};
+  return {.allowed = clients_[ClientOutcome::allowed].value(),
+          .limited = clients_[ClientOutcome::limited].value(),
+          .errors = clients_[ClientOutcome::error].value()};
 }
 
 core::ThrottleTotals ThrottleMetrics::totals() const noexcept {

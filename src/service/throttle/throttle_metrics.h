@@ -14,6 +14,7 @@
 #include "core/policy/decision.h"
 #include "core/policy/policy.h"
 #include "runtime/metrics.h"
+#include "service/outcome_counters.h"
 
 namespace penstock::service {
 
@@ -126,9 +127,8 @@ class ThrottleMetrics {
   runtime::Counter& blocked_;
   runtime::Counter& shadow_denied_;
   runtime::Counter& store_failures_;
-  runtime::Counter& clients_allowed_;
-  runtime::Counter& clients_limited_;
-  runtime::Counter& clients_errors_;
+  enum class ClientOutcome : std::uint8_t { allowed, limited, error };
+  OutcomeCounters<ClientOutcome, 3> clients_;
   runtime::Counter& policies_restored_;
   runtime::Gauge& policies_missing_;
   runtime::Histogram& latency_;

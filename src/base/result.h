@@ -51,6 +51,13 @@ inline std::unexpected<Error> invalid_field(std::string_view field, std::string_
                                .field = std::string(field)});
 }
 
+// What PENSTOCK_TRY gives, which may be left unused: clang warns where the operator itself stands
+// alone.
+template <class T>
+constexpr decltype(auto) taken(T&& result) {
+  return *std::forward<T>(result);
+}
+
 }  // namespace penstock
 
 // The value of a Result; its error leaves the calling function, which returns a Result itself:
@@ -66,6 +73,6 @@ inline std::unexpected<Error> invalid_field(std::string_view field, std::string_
   __extension__({                                                   \
     auto&& result = (__VA_ARGS__);                                  \
     if (!result) return std::unexpected(std::move(result).error()); \
-    *std::move(result);                                             \
+    ::penstock::taken(std::move(result));                           \
   })
 // NOLINTEND(cppcoreguidelines-macro-usage,bugprone-macro-parentheses)

@@ -53,6 +53,10 @@ std::string problem_of(const FieldInfo& field, const FieldValue& value) {
   return {};
 }
 
+const OneOf& one_at(const FieldInfo& field, const void* record) {
+  return *static_cast<const OneOf*>(field.at(const_cast<void*>(record)));
+}
+
 }  // namespace
 
 bool is_empty(const FieldValue& value) noexcept {
@@ -77,7 +81,7 @@ Result<void> check_record(const RecordInfo& info, const void* record, std::strin
       // The table serves readers and writers alike; this one only reads.
       const void* const inner = field.at(const_cast<void*>(record));
       PENSTOCK_TRY(check_record(*field.inner, inner, name_at(path, field.name) + "."));
-    } else {
+    } else if (field.kind != FieldKind::one_of) {
       PENSTOCK_TRY(check_field(field, field.get(record), path));
     }
   }
@@ -100,7 +104,8 @@ std::vector<std::string> differences(const RecordInfo& info, const void* before,
                        field.at(const_cast<void*>(after)), name_at(path, field.name) + ".")) {
         names.push_back(std::move(name));
       }
-    } else if (field.get(before) != field.get(after)) {
+    } else if (field.kind == FieldKind::one_of ? one_at(field, before) != one_at(field, after)
+                                               : field.get(before) != field.get(after)) {
       names.push_back(name_at(path, field.name));
     }
   }

@@ -25,6 +25,7 @@
 #include <chrono>
 #include <concepts>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -53,9 +54,26 @@ enum class FieldKind : std::uint8_t {
   duration,  // milliseconds, written as ISO-8601
   json,      // any JSON, as text
   record,    // a described record; see `inner`
+  one_of,    // a record of one of several kinds; see OneOf
 };
 
 struct RecordInfo;
+
+// A record of one of several kinds: {"type": "http", "url": …}. Whoever has the list of kinds reads
+// and checks its members; to everybody else they are a text, so that a node or an engine can keep a
+// kind that it does not know.
+struct OneOf {
+  std::string kind;
+  std::string document;  // the whole object as the store keeps it: type first, secrets shown
+
+  friend bool operator==(const OneOf&, const OneOf&) = default;
+};
+
+struct KindInfo {
+  std::string_view name;
+  const RecordInfo* members = nullptr;
+};
+using Kinds = std::span<const KindInfo>;
 
 struct FieldInfo {
   std::string_view name;  // as in JSON
@@ -73,8 +91,8 @@ struct FieldInfo {
   std::string (*problem)(const FieldValue& value) = nullptr;  // empty = none
   FieldValue (*get)(const void* record) = nullptr;
   Result<void> (*set)(void* record, FieldValue value) = nullptr;  // the error has no field yet
-  // Of a record in a record.
-  const RecordInfo* inner = nullptr;
+  // Of a record in a record, and of a OneOf.
+  const RecordInfo* inner = nullptr;  // of a record
   void* (*at)(void* record) = nullptr;
 };
 
@@ -83,6 +101,7 @@ struct RecordInfo {
   std::span<const FieldInfo> fields;
   Result<void> (*rule)(const void* record) = nullptr;
   const void* (*defaults)() = nullptr;  // a record as it is made
+  std::shared_ptr<void> (*make)() = nullptr;
 };
 
 // Specialized beside each record.
@@ -232,6 +251,11 @@ const void* defaults_of() {
   return &record;
 }
 
+template <class T>
+std::shared_ptr<void> make_record() {
+  return std::make_shared<T>();
+}
+
 consteval bool has_ranges(std::span<const FieldInfo> fields) {
   for (const FieldInfo& field : fields) {
     const bool number = field.kind == FieldKind::integer || field.kind == FieldKind::duration;
@@ -248,7 +272,8 @@ consteval RecordInfo record_info() {
   RecordInfo info{.name = Description<T>::name,
                   .fields = Description<T>::fields,
                   .rule = nullptr,
-                  .defaults = defaults_of<T>};
+                  .defaults = defaults_of<T>,
+                  .make = make_record<T>};
   if constexpr (requires(const T& record) { Description<T>::rule(record); }) {
     info.rule = rule_of<T>;
   }
@@ -274,11 +299,14 @@ consteval FieldInfo field(std::string_view name, std::string_view help) {
   FieldInfo info;
   info.name = name;
   info.help = help;
+  if constexpr (Described<Member> || std::is_same_v<Member, OneOf>) {
+    info.at = [](void* record) -> void* { return &(static_cast<Owner*>(record)->*member); };
+    info.kind = FieldKind::one_of;
+  }
   if constexpr (Described<Member>) {
     info.kind = FieldKind::record;
     info.inner = &describe<Member>();
-    info.at = [](void* record) -> void* { return &(static_cast<Owner*>(record)->*member); };
-  } else {
+  } else if constexpr (!std::is_same_v<Member, OneOf>) {
     info.kind = FieldAs<Member>::kind;
     if constexpr (requires { Choices<Bare>::names; }) info.choices = Choices<Bare>::names;
     if constexpr (requires { &FieldAs<Bare>::problem; }) info.problem = &FieldAs<Bare>::problem;

@@ -23,6 +23,7 @@ struct ReadRecord {
   // Members of the object that are not of the record: read elsewhere, or shown and never set.
   std::span<const std::string_view> also = {};
   std::string_view path = {};  // of the object in the request, "sink."
+  Kinds kinds = {};            // of its OneOf fields; none = their members are taken unread
 };
 
 // Sets what `object` has; all else stays as it is. So a record with its defaults is created or
@@ -45,12 +46,24 @@ enum class Secrets : std::uint8_t {
   shown,    // for the store: read_record reads them back
 };
 
-// The members alone, so that others can stand beside them.
-void write_members(JsonWriter& out, const RecordInfo& info, const void* record, Secrets secrets);
+// The members alone, so that others can stand beside them. Of a OneOf of a kind that is not among
+// `kinds`, people are shown the kind alone: nobody here knows which of its members are secret.
+void write_members(JsonWriter& out, const RecordInfo& info, const void* record, Secrets secrets,
+                   Kinds kinds = {});
 template <Described T>
-void write_members(JsonWriter& out, const T& record, Secrets secrets) {
-  write_members(out, describe<T>(), &record, secrets);
+void write_members(JsonWriter& out, const T& record, Secrets secrets, Kinds kinds = {}) {
+  write_members(out, describe<T>(), &record, secrets, kinds);
 }
+
+OneOf to_one_of(std::string_view kind, const RecordInfo& info, const void* record);
+template <Described T>
+OneOf to_one_of(std::string_view kind, const T& record) {
+  return to_one_of(kind, describe<T>(), &record);
+}
+// Null when there is no such kind.
+const KindInfo* find_kind(Kinds kinds, std::string_view name) noexcept;
+// "is fax, and this build has log, http"
+std::unexpected<Error> no_such_kind(std::string_view field, std::string_view name, Kinds kinds);
 
 // The document in which a store keeps a record.
 template <Described T>
@@ -71,6 +84,6 @@ Result<T> from_document(std::string_view document) {
 }
 
 // A JSON schema (OpenAPI 3.1) of what the API takes: {type, properties, required, …}.
-void write_schema(JsonWriter& out, const RecordInfo& info);
+void write_schema(JsonWriter& out, const RecordInfo& info, Kinds kinds = {});
 
 }  // namespace penstock::wire

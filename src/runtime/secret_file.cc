@@ -66,9 +66,8 @@ Result<SecretFile> read_whole(const std::filesystem::path& path) {
 }
 
 Result<SecretFile> read_printable(const std::filesystem::path& path, std::size_t bytes_min) {
-  Result<SecretFile> file = read_whole(path);
-  if (!file) return file;
-  const std::string_view token = trimmed(file->secret);
+  SecretFile file = PENSTOCK_TRY(read_whole(path));
+  const std::string_view token = trimmed(file.secret);
   const bool printable = std::ranges::all_of(token, [](char c) { return c > 0x20 && c < 0x7f; });
   if (!printable || token.size() < bytes_min || token.size() > kSecretBytesMax) {
     return fail(ErrorKind::invalid,
@@ -76,7 +75,7 @@ Result<SecretFile> read_printable(const std::filesystem::path& path, std::size_t
                             "spaces and nothing else (try: openssl rand -hex 32)",
                             path.string(), bytes_min, kSecretBytesMax));
   }
-  file->secret = std::string(token);
+  file.secret = std::string(token);
   return file;
 }
 
@@ -91,9 +90,8 @@ Result<SecretFile> read_key_file(const std::filesystem::path& path) {
 }
 
 Result<SecretFile> read_password_file(const std::filesystem::path& path) {
-  Result<SecretFile> file = read_whole(path);
-  if (!file) return file;
-  std::string& password = file->secret;
+  SecretFile file = PENSTOCK_TRY(read_whole(path));
+  std::string& password = file.secret;
   if (password.ends_with('\n')) password.pop_back();
   if (password.ends_with('\r')) password.pop_back();
   constexpr std::string_view kNotInside("\n\0", 2);

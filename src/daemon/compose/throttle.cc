@@ -55,16 +55,14 @@ LimitSaver::LimitSaver(store::memory::MemoryLimits& limits, store::LimitArchive&
 Result<void> LimitSaver::restore() {
   std::uint64_t taken = 0;
   std::vector<store::SavedLimit> gone;
-  Result<void> loaded =
-      archive_.load([&](std::string_view key, std::string_view state) -> Result<void> {
-        if (PENSTOCK_TRY(limits_.restore(key, state))) {
-          ++taken;
-        } else {
-          gone.push_back({.key = std::string(key), .state = {}});  // says nothing any more
-        }
-        return {};
-      });
-  if (!loaded) return loaded;
+  PENSTOCK_TRY(archive_.load([&](std::string_view key, std::string_view state) -> Result<void> {
+    if (PENSTOCK_TRY(limits_.restore(key, state))) {
+      ++taken;
+    } else {
+      gone.push_back({.key = std::string(key), .state = {}});  // says nothing any more
+    }
+    return {};
+  }));
   if (taken > 0) log_.info("throttle.restored", {{"keys", taken}});
   for (std::size_t from = 0; from < gone.size(); from += kChunkKeys) {
     const auto chunk = std::span(gone).subspan(from, std::min(kChunkKeys, gone.size() - from));
@@ -143,14 +141,13 @@ Result<std::unique_ptr<service::ThrottleService>> compose_throttle(
     const ThrottleConfig& config, store::LimitStore& limits, store::PolicyStore& policies,
     const Clock& clock, Log& log, runtime::Metrics& metrics, std::vector<front::Route>& routes,
     std::optional<service::SharedLimits> shared) {
-  auto throttle = service::ThrottleService::start(
+  auto throttle = PENSTOCK_TRY(service::ThrottleService::start(
       {.default_policy = config.default_policy, .tokens_remaining = config.tokens_remaining},
-      limits, policies, log, metrics, shared);
-  if (!throttle) return throttle;
-  front::add_throttle_routes(routes, **throttle, clock);
-  front::add_filter_routes(routes, **throttle, config.filter, clock);
-  front::add_policy_routes(routes, **throttle, clock);
-  front::add_throttle_admin_routes(routes, **throttle, clock);
+      limits, policies, log, metrics, shared));
+  front::add_throttle_routes(routes, *throttle, clock);
+  front::add_filter_routes(routes, *throttle, config.filter, clock);
+  front::add_policy_routes(routes, *throttle, clock);
+  front::add_throttle_admin_routes(routes, *throttle, clock);
   return throttle;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/pfr/tuple_size.hpp>
 #include <tuple>
 #include <utility>
 
@@ -449,6 +450,26 @@ constexpr std::array kKeys{
                  [](Config& c) -> std::string& { return c.temporal.api_key; }),
 };
 // clang-format on
+
+// A member without a row does not compile. `others` are no settings: secrets that come from files,
+// records in the record, and what follows from other settings. ThrottleConfig is left out, since
+// counting its members crashes GCC 12.
+template <class Record>
+consteval bool has_all_rows(std::size_t others = 0) {
+  std::size_t rows = others;
+  for (const Key& key : kKeys) {
+    if (key.record == &record_in<Record>) ++rows;
+  }
+  return rows == boost::pfr::tuple_size_v<Record>;
+}
+static_assert(has_all_rows<AuthConfig>() && has_all_rows<LogConfig>());
+static_assert(has_all_rows<EmbeddedStoreConfig>(1));  // tables_open
+static_assert(has_all_rows<PostgresConfig>(1) && has_all_rows<MariadbConfig>(1) &&
+              has_all_rows<RedisConfig>(1));  // password
+static_assert(has_all_rows<SlotsConfig>() && has_all_rows<PaymentsConfig>());
+static_assert(has_all_rows<DispatchConfig>() && has_all_rows<GatewayConfig>(1));    // usage_export
+static_assert(has_all_rows<KafkaConfig>(1) && has_all_rows<UsageExportConfig>(1));  // password
+static_assert(has_all_rows<TemporalConfig>(1));                                     // api_key
 
 bool is_below(std::string_view path, std::string_view section) noexcept {
   return path.size() > section.size() && path.starts_with(section) && path[section.size()] == '.';

@@ -1,4 +1,4 @@
-#include "daemon/config/rules.h"
+#include "daemon/config/load.h"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "daemon/config/sources.h"
+#include "daemon/config/load.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -163,6 +163,20 @@ bool fits(const FieldInfo& field, const FieldValue& value) {
          std::ranges::find(field.choices, *text) != field.choices.end();
 }
 
+using Parse = Result<FieldValue> (*)(std::string_view text);
+using Format = std::string (*)(const FieldValue& value);
+
+consteval Form number(std::string_view words, std::string_view brief, Parse parse, Format format) {
+  return {.words = words, .brief = brief, .parse = parse, .format = format};
+}
+consteval Form word(std::string_view words, std::string_view brief, Parse parse,
+                    std::string_view value_name = "VALUE") {
+  return {.words = words, .brief = brief, .value_name = value_name, .parse = parse};
+}
+consteval Form list(std::string_view words, std::string_view brief, Parse parse) {
+  return {.words = words, .brief = brief, .parse = parse, .format = join, .list = true};
+}
+
 constexpr std::array<std::pair<std::string_view, wire::KeyPart>, 4> kKeyParts{{
     {"ip", wire::KeyPart::ip},
     {"api-key", wire::KeyPart::api_key},
@@ -195,77 +209,44 @@ std::optional<wire::KeyRule> parse_key_rule(std::string_view text) {
 }  // namespace
 
 constexpr Form kBoolean{.words = "true or false", .parse = parse_boolean, .format = format_boolean};
-constexpr Form kCount{.words = "a whole number",
-                      .brief = "whole number",
-                      .parse = parse_count,
-                      .format = format_count};
-constexpr Form kBytes{.words = "a size in bytes (1024, 64KiB, 16MiB)",
-                      .brief = "size",
-                      .parse = parse_bytes,
-                      .format = format_bytes};
-constexpr Form kDuration{.words = "an ISO-8601 duration (PT0.5S, PT10S, P1D)",
-                         .brief = "duration",
-                         .parse = parse_millis,
-                         .format = format_millis};
+constexpr Form kCount = number("a whole number", "whole number", parse_count, format_count);
+constexpr Form kBytes =
+    number("a size in bytes (1024, 64KiB, 16MiB)", "size", parse_bytes, format_bytes);
+constexpr Form kDuration =
+    number("an ISO-8601 duration (PT0.5S, PT10S, P1D)", "duration", parse_millis, format_millis);
 constexpr Form kChoice{.parse = parse_text<is_anything>};
-constexpr Form kPath{
-    .words = "a path", .brief = "path", .value_name = "PATH", .parse = parse_text<is_path>};
+constexpr Form kPath = word("a path", "path", parse_text<is_path>, "PATH");
 constexpr Form kConnection{.words = "a URI or keywords of 1 to 4096 characters on one line",
                            .brief = "URI or keywords",
                            .parse = parse_text<is_connection>,
                            .format = hide_password,
                            .hidden = true};
-constexpr Form kName{.words = "a name of 1 to 128 printable ASCII characters without spaces",
-                     .brief = "name",
-                     .parse = parse_text<is_name>};
-constexpr Form kListen{
-    .words = "ADDR:PORT with an IP address, such as 127.0.0.1:8080 or [::1]:8080",
-    .brief = "ADDR:PORT",
-    .value_name = "ADDR:PORT",
-    .parse = parse_listen};
-constexpr Form kDecimal{.words = "a decimal number above 0, such as 10 or 0.5",
-                        .brief = "decimal number above 0",
-                        .parse = parse_text<is_decimal>};
-constexpr Form kHeader{.words = "the name of a header, such as X-User-Id",
-                       .brief = "name of a header",
-                       .parse = parse_text<is_header_name>};
-constexpr Form kBlocks{
-    .words =
-        "a list of IP addresses and networks, such as [10.0.0.0/8, \"::1\"] (the bits behind "
-        "a network's prefix are 0)",
-    .brief = "list of addresses and networks",
-    .parse = parse_whole<parse_address_blocks>,
-    .format = join,
-    .list = true};
-constexpr Form kKeyRules{
-    .words =
-        "a list of 1 to 16 lists of the words ip, api-key, user and route, such as [[ip], "
-        "[user, route]]",
-    .brief = "list of lists of ip, api-key, user, route",
-    .parse = parse_whole<parse_key_rules>,
-    .format = join,
-    .list = true};
-constexpr Form kTopics{.words =
-                           "a list of 1 to 64 pairs topic=ITEM_TYPE, each topic once, such as "
-                           "[payments=PAYMENT]",
-                       .brief = "list of topic=ITEM_TYPE",
-                       .parse = parse_whole<parse_intake_topics>,
-                       .format = join,
-                       .list = true};
-constexpr Form kHosts{
-    .words =
-        "a list of host names and addresses, each with or without a port, such as "
-        "[penstock.example.com, \"192.0.2.1:8080\"]",
-    .brief = "list of hosts",
-    .parse = parse_each<front::is_host>,
-    .format = join,
-    .list = true};
-constexpr Form kOrigins{
-    .words = "a list of origins as browsers send them, such as [\"https://admin.example.com\"]",
-    .brief = "list of origins",
-    .parse = parse_each<front::is_origin>,
-    .format = join,
-    .list = true};
+constexpr Form kName = word("a name of 1 to 128 printable ASCII characters without spaces", "name",
+                            parse_text<is_name>);
+constexpr Form kListen = word("ADDR:PORT with an IP address, such as 127.0.0.1:8080 or [::1]:8080",
+                              "ADDR:PORT", parse_listen, "ADDR:PORT");
+constexpr Form kDecimal = word("a decimal number above 0, such as 10 or 0.5",
+                               "decimal number above 0", parse_text<is_decimal>);
+constexpr Form kHeader =
+    word("the name of a header, such as X-User-Id", "name of a header", parse_text<is_header_name>);
+constexpr Form kBlocks = list(
+    "a list of IP addresses and networks, such as [10.0.0.0/8, \"::1\"] (the bits behind a "
+    "network's prefix are 0)",
+    "list of addresses and networks", parse_whole<parse_address_blocks>);
+constexpr Form kKeyRules = list(
+    "a list of 1 to 16 lists of the words ip, api-key, user and route, such as [[ip], [user, "
+    "route]]",
+    "list of lists of ip, api-key, user, route", parse_whole<parse_key_rules>);
+constexpr Form kTopics =
+    list("a list of 1 to 64 pairs topic=ITEM_TYPE, each topic once, such as [payments=PAYMENT]",
+         "list of topic=ITEM_TYPE", parse_whole<parse_intake_topics>);
+constexpr Form kHosts = list(
+    "a list of host names and addresses, each with or without a port, such as "
+    "[penstock.example.com, \"192.0.2.1:8080\"]",
+    "list of hosts", parse_each<front::is_host>);
+constexpr Form kOrigins =
+    list("a list of origins as browsers send them, such as [\"https://admin.example.com\"]",
+         "list of origins", parse_each<front::is_origin>);
 
 Result<FieldValue> parse_value(const FieldInfo& field, const Form& form, std::string_view text) {
   Result<FieldValue> value = form.parse(text);

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/nearest.h"
-#include "daemon/config/sources.h"
+#include "daemon/config/load.h"
 
 namespace penstock::daemon {
 namespace {

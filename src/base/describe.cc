@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/iso8601.h"
+
 namespace penstock {
 namespace {
 
@@ -30,7 +32,11 @@ std::string text_problem(const FieldInfo& field, const std::string& text) {
 std::string problem_of(const FieldInfo& field, const FieldValue& value) {
   if (const auto* number = std::get_if<std::int64_t>(&value)) {
     if (*number < field.min || *number > field.max) {
-      return fmt::format("must be from {} to {}", field.min, field.max);
+      if (field.kind != FieldKind::duration) {
+        return fmt::format("must be from {} to {}", field.min, field.max);
+      }
+      return fmt::format("must be from {} to {}", format_duration(Millis{field.min}),
+                         format_duration(Millis{field.max}));
     }
   } else if (const auto* text = std::get_if<std::string>(&value)) {
     if (field.kind == FieldKind::choice &&

@@ -48,6 +48,7 @@ enum class FieldKind : std::uint8_t {
   boolean,
   integer,
   decimal,  // a number with the digits that were written, as text
+  amount,   // a decimal written as a text; a number is taken too
   text,
   choice,    // a text out of `choices`
   texts,     // a list
@@ -88,6 +89,7 @@ struct FieldInfo {
   bool removable = false;  // null takes it away
   bool secret = false;     // people are shown how many there are
   bool place = false;      // says where secrets go: a change of it drops those that are not sent
+  bool sparse = false;     // left out of the JSON while it is not given
   std::string (*problem)(const FieldValue& value) = nullptr;  // empty = none
   FieldValue (*get)(const void* record) = nullptr;
   Result<void> (*set)(void* record, FieldValue value) = nullptr;  // the error has no field yet
@@ -114,6 +116,18 @@ concept Described = requires { Description<T>::fields; };
 // The names of an enumeration whose values count from 0, in their order. Specialized beside it.
 template <class T>
 struct Choices;
+
+template <class T>
+constexpr std::string_view choice_name(T value) noexcept {
+  return Choices<T>::names[static_cast<std::size_t>(value)];
+}
+template <class T>
+constexpr std::optional<T> choice_of(std::string_view name) noexcept {
+  for (std::size_t i = 0; i < Choices<T>::names.size(); ++i) {
+    if (Choices<T>::names[i] == name) return static_cast<T>(i);
+  }
+  return std::nullopt;
+}
 
 // How a C++ type shows as a FieldValue. Another type is one more specialization, which may have a
 // `problem` as FieldInfo has.
@@ -176,14 +190,9 @@ template <class T>
   requires std::is_enum_v<T>
 struct FieldAs<T> {
   static constexpr FieldKind kind = FieldKind::choice;
-  static FieldValue out(T value) {
-    return std::string(Choices<T>::names[static_cast<std::size_t>(value)]);
-  }
+  static FieldValue out(T value) { return std::string(choice_name(value)); }
   static Result<void> in(T& to, FieldValue&& value) {
-    const std::string& name = std::get<std::string>(value);
-    for (std::size_t i = 0; i < Choices<T>::names.size(); ++i) {
-      if (Choices<T>::names[i] == name) to = static_cast<T>(i);
-    }
+    to = choice_of<T>(std::get<std::string>(value)).value_or(to);
     return {};
   }
 };
@@ -204,6 +213,10 @@ struct FieldAs<T> {
     if (!parsed) return std::unexpected(std::move(parsed.error()));
     to = std::move(*parsed);
     return {};
+  }
+  static std::string problem(const FieldValue& value) {
+    const Result<T> parsed = T::parse("", std::get<std::string>(value));
+    return parsed ? std::string() : parsed.error().what.substr(2);  // behind ": "
   }
 };
 
@@ -240,6 +253,26 @@ struct Bare<std::optional<T>> {
   using Type = T;
 };
 
+// The member of a record; of a member of it when there are more.
+template <auto member, auto... inner, class O>
+constexpr auto& member_of(O& record) noexcept {
+  if constexpr (sizeof...(inner) == 0) {
+    return record.*member;
+  } else {
+    return member_of<inner...>(record.*member);
+  }
+}
+
+// How many fields describe all of a record: one for each member, unless its description counts.
+template <class T>
+consteval std::size_t field_count() {
+  if constexpr (requires { Description<T>::count; }) {
+    return Description<T>::count;
+  } else {
+    return boost::pfr::tuple_size_v<T>;
+  }
+}
+
 template <class T>
 Result<void> rule_of(const void* record) {
   return Description<T>::rule(*static_cast<const T*>(record));
@@ -266,7 +299,7 @@ consteval bool has_ranges(std::span<const FieldInfo> fields) {
 
 template <class T>
 consteval RecordInfo record_info() {
-  static_assert(Description<T>::fields.size() == boost::pfr::tuple_size_v<T>,
+  static_assert(Description<T>::fields.size() == field_count<T>(),
                 "describe every member of the record");
   static_assert(has_ranges(Description<T>::fields), "give every number a range");
   RecordInfo info{.name = Description<T>::name,
@@ -290,17 +323,21 @@ constexpr const RecordInfo& describe() {
   return described::kRecord<T>;
 }
 
-// The field of a member.
-template <auto member>
+// The field of a member. field<&Policy::limit, &Limit::capacity> stands in the JSON of a policy
+// itself; a description with such fields has a `count`, the sum of the members.
+template <auto member, auto... inner>
 consteval FieldInfo field(std::string_view name, std::string_view help) {
   using Owner = typename described::MemberOf<decltype(member)>::Owner;
-  using Member = typename described::MemberOf<decltype(member)>::Member;
+  using Member = std::remove_reference_t<decltype(described::member_of<member, inner...>(
+      std::declval<Owner&>()))>;
   using Bare = typename described::Bare<Member>::Type;
   FieldInfo info;
   info.name = name;
   info.help = help;
   if constexpr (Described<Member> || std::is_same_v<Member, OneOf>) {
-    info.at = [](void* record) -> void* { return &(static_cast<Owner*>(record)->*member); };
+    info.at = [](void* record) -> void* {
+      return &described::member_of<member, inner...>(*static_cast<Owner*>(record));
+    };
     info.kind = FieldKind::one_of;
   }
   if constexpr (Described<Member>) {
@@ -312,10 +349,11 @@ consteval FieldInfo field(std::string_view name, std::string_view help) {
     if constexpr (requires { &FieldAs<Bare>::problem; }) info.problem = &FieldAs<Bare>::problem;
     info.removable = !std::is_same_v<Bare, Member>;
     info.get = [](const void* record) -> FieldValue {
-      return FieldAs<Member>::out(static_cast<const Owner*>(record)->*member);
+      return FieldAs<Member>::out(
+          described::member_of<member, inner...>(*static_cast<const Owner*>(record)));
     };
     info.set = [](void* record, FieldValue value) -> Result<void> {
-      Member& to = static_cast<Owner*>(record)->*member;
+      Member& to = described::member_of<member, inner...>(*static_cast<Owner*>(record));
       if (std::holds_alternative<std::monostate>(value)) {
         to = Member{};
         return {};
@@ -356,6 +394,15 @@ consteval FieldInfo place(FieldInfo info) {
 }
 consteval FieldInfo as(FieldInfo info, FieldKind kind) {
   info.kind = kind;
+  return info;
+}
+consteval FieldInfo sparse(FieldInfo info) {
+  info.sparse = true;
+  return info;
+}
+// Sets more than the member that it is read from.
+consteval FieldInfo set_by(FieldInfo info, Result<void> (*set)(void* record, FieldValue value)) {
+  info.set = set;
   return info;
 }
 consteval FieldInfo checked(FieldInfo info, std::string (*problem)(const FieldValue& value)) {

@@ -60,6 +60,28 @@ struct Description<Room> {
   }
 };
 
+struct Street {
+  Lamp lamp;
+  Millis wait{0};
+  bool waits = false;
+};
+Result<void> set_wait(void* record, FieldValue value) {
+  static_cast<Street*>(record)->wait = Millis{std::get<std::int64_t>(value)};
+  static_cast<Street*>(record)->waits = true;
+  return {};
+}
+template <>
+struct Description<Street> {
+  static constexpr std::string_view name = "Street";
+  static constexpr std::size_t count = 3;  // two of the lamp; one for the wait and whether
+  static constexpr std::array fields = {
+      range(field<&Street::lamp, &Lamp::watts>("watts", "How bright."), 1, 100),
+      field<&Street::lamp, &Lamp::shade>("shade", "What is around it."),
+      set_by(as(range(field<&Street::wait>("wait", "Between two cars."), 0, 60'000),
+                FieldKind::duration),
+             set_wait)};
+};
+
 namespace {
 
 Room good() { return {.door = "d1"}; }
@@ -119,6 +141,25 @@ TEST(Describe, values_go_in_and_come_out) {
   ASSERT_TRUE(shade.set(&room.lamp, FieldValue()));
   EXPECT_EQ(room.lamp.shade, std::nullopt);
   EXPECT_FALSE(describe<Room>().fields[4].set(&room, std::string("no spaces")));
+}
+
+TEST(Describe, a_member_of_a_member_stands_in_the_record_itself) {
+  Street street;
+  street.lamp.watts = 0;
+  EXPECT_EQ(check_record(street).error().field, "watts");
+  const FieldInfo& wait = describe<Street>().fields[2];
+  street = {};
+  ASSERT_TRUE(wait.set(&street, std::int64_t{7}));
+  EXPECT_EQ(street.wait, Millis{7});
+  EXPECT_TRUE(street.waits) << "set_by sets more than its member";
+  street.wait = Millis{60'001};
+  EXPECT_EQ(check_record(street).error().what, "wait: must be from PT0S to PT1M");
+}
+
+TEST(Describe, choices_have_names_both_ways) {
+  EXPECT_EQ(choice_name(Shade::light), "light");
+  EXPECT_EQ(choice_of<Shade>("dark"), Shade::dark);
+  EXPECT_EQ(choice_of<Shade>("grey"), std::nullopt);
 }
 
 TEST(Describe, differences_are_named_by_their_path) {

@@ -48,6 +48,10 @@ Result<FieldValue> read_value(FieldKind kind, JsonValue value, std::string_view 
     case FieldKind::decimal:
       if (value.type() != JsonType::number) return wrong_type(path, JsonType::number, value.type());
       return std::string(value.raw());
+    case FieldKind::amount:
+      if (value.type() == JsonType::number) return std::string(value.raw());
+      if (value.type() == JsonType::string) return std::string(value.string());
+      return invalid_field(path, "must be a decimal like \"10000.00\"");
     case FieldKind::text:
     case FieldKind::choice:
       if (value.type() != JsonType::string) return wrong_type(path, JsonType::string, value.type());
@@ -109,8 +113,9 @@ Result<void> read_field(const FieldInfo& field, void* record, JsonValue value,
   if (field.kind == FieldKind::record) {
     if (value.type() != JsonType::object) return wrong_type(path, JsonType::object, value.type());
     const std::string inner = path + ".";
-    return read_record(*field.inner, field.at(record), value,
-                       {.unknown = how.unknown, .path = inner, .kinds = how.kinds});
+    return read_record(
+        *field.inner, field.at(record), value,
+        {.unknown = how.unknown, .path = inner, .kinds = how.kinds, .whole = how.whole});
   }
   if (field.kind == FieldKind::one_of) {
     return read_one_of(*static_cast<OneOf*>(field.at(record)), value, how, path);
@@ -231,6 +236,7 @@ std::string_view schema_type(FieldKind kind) {
     case FieldKind::record:
     case FieldKind::one_of:
       return "object";
+    case FieldKind::amount:
     case FieldKind::text:
     case FieldKind::choice:
     case FieldKind::duration:
@@ -345,9 +351,11 @@ Result<void> read_record(const RecordInfo& info, void* record, JsonValue object,
   if (how.unknown == Unknown::refuse) PENSTOCK_TRY(refuse_unknown(info, object, how));
   const std::vector<FieldValue> before = place_of(info, record);
   for (const FieldInfo& field : info.fields) {
-    if (const JsonValue value = object.find(field.name)) {
-      PENSTOCK_TRY(read_field(field, record, value, how));
+    const JsonValue value = object.find(field.name);
+    if (how.whole && field.required && (!value || value.is_null())) {
+      return invalid_field(path_of(how, field.name), "is required");
     }
+    if (value) PENSTOCK_TRY(read_field(field, record, value, how));
   }
   if (before == place_of(info, record)) return {};
   for (const FieldInfo& field : info.fields) {
@@ -365,12 +373,17 @@ void write_members(JsonWriter& out, const RecordInfo& info, const void* record, 
       out.key(field.name).begin_object();
       write_members(out, *field.inner, field.at(const_cast<void*>(record)), secrets, kinds);
       out.end_object();
-    } else if (field.kind == FieldKind::one_of) {
+      continue;
+    }
+    if (field.kind == FieldKind::one_of) {
       out.key(field.name);
       write_one_of(out, *static_cast<const OneOf*>(field.at(const_cast<void*>(record))), secrets,
                    kinds);
-    } else if (const FieldValue value = field.get(record);
-               field.secret && secrets == Secrets::counted) {
+      continue;
+    }
+    const FieldValue value = field.get(record);
+    if (field.sparse && is_empty(value)) continue;
+    if (field.secret && secrets == Secrets::counted) {
       write_counted(out, field, value);
     } else {
       out.key(field.name);

@@ -24,6 +24,8 @@ struct ReadRecord {
   std::span<const std::string_view> also = {};
   std::string_view path = {};  // of the object in the request, "sink."
   Kinds kinds = {};            // of its OneOf fields; none = their members are taken unread
+  // Create and replace: a required member must be there. A merge may leave it as it is.
+  bool whole = false;
 };
 
 // Sets what `object` has; all else stays as it is. So a record with its defaults is created or

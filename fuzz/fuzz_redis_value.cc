@@ -6,14 +6,14 @@
 
 #include "base/check.h"
 #include "core/limits/decide.h"
-#include "store/limits/redis/policy_value.h"
+#include "store/limits/redis/policies.h"
 #include "store/limits/redis/value.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace penstock;
   using namespace penstock::store;
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  if (const Result<core::Policy> policy = redis::decode_policy("k", bytes); !policy) {
+  if (const Result<core::Policy> policy = redis::decode_policy(bytes); !policy) {
     PENSTOCK_CHECK(policy.error().kind == ErrorKind::corrupt);
   }
   Result<LimitRecord> record = redis::decode_value(bytes);

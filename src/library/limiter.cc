@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "core/policy/policy_rules.h"
+#include "core/policy/policy.h"
 #include "library/bound_key_impl.h"
 #include "library/limiter_impl.h"
 #include "library/policies.h"

@@ -7,7 +7,8 @@
 #include <utility>
 
 #include "core/limits/limit.h"
-#include "core/policy/policy_rules.h"
+#include "core/policy/policy.h"
+#include "core/policy/throttle_key.h"
 
 namespace penstock::library {
 namespace {
@@ -68,8 +69,13 @@ Expected<core::PolicyDraft> draft_of(const Policy& policy) {
   if (!known) return Problem{.field = "algorithm", .what = "algorithm: is none of the five"};
   const Result<core::Rate> rate = rate_of(policy.refill);
   if (!rate) return problem_of(rate.error());
-  draft.limit.refill = *rate;
-  if (const Result<void> valid = core::validate(draft); !valid) return problem_of(valid.error());
+  if (const std::string_view problem = core::throttle_key_problem(draft.key); !problem.empty()) {
+    return Problem{.field = "key", .what = "key: " + std::string(problem)};
+  }
+  const Result<core::Limit> limit =
+      core::make_limit(draft.limit.type, draft.limit.capacity, *rate, draft.limit.window);
+  if (!limit) return problem_of(limit.error());
+  draft.limit = *limit;
   return draft;
 }
 

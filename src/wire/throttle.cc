@@ -1,11 +1,14 @@
 #include "wire/throttle.h"
 
+#include <array>
 #include <chrono>
 #include <string>
+#include <utility>
 
 #include "core/limits/limit.h"
-#include "core/policy/policy_rules.h"
+#include "core/policy/policy.h"
 #include "core/policy/throttle_key.h"
+#include "wire/described.h"
 #include "wire/json_fields.h"
 
 namespace penstock::wire {
@@ -57,31 +60,6 @@ std::string read_policy_key(JsonFields& fields, std::optional<std::string_view> 
   return std::string(chosen);
 }
 
-void read_limit(JsonFields& fields, core::PolicyDraft& draft) {
-  if (const auto name = fields.optional_string("type")) {
-    const auto type = core::limit_type_of(*name);
-    if (!type) {
-      fields.problem("type",
-                     "must be TOKEN_BUCKET, GCRA, SLIDING_WINDOW, SLIDING_WINDOW_COUNTER or "
-                     "FIXED_WINDOW");
-    }
-    draft.limit.type = type.value_or(draft.limit.type);
-  }
-  draft.limit.capacity = fields.optional_integer("capacity").value_or(draft.limit.capacity);
-  if (const auto text = fields.optional_number("refillRate")) {
-    Result<core::Rate> rate = core::parse_rate(*text);
-    if (!rate) {
-      fields.problem(std::move(rate.error()));
-    } else {
-      draft.limit.refill = *rate;
-      draft.refill_text = *text;
-    }
-  }
-  if (const auto seconds = fields.optional_integer("windowSeconds")) {
-    draft.limit.window = Seconds{*seconds};
-  }
-}
-
 // Rounded up: whoever waits this long has waited long enough.
 std::int64_t wait_millis(Micros wait) {
   return wait == core::kNever ? -1 : std::chrono::ceil<Millis>(wait).count();
@@ -99,17 +77,9 @@ void write_status(JsonWriter& out, bool allowed, std::string_view key, const cor
 }
 
 void write_policy_members(JsonWriter& out, const core::Policy& policy) {
-  const core::PolicyDraft& draft = policy.draft;
-  out.member("id", policy.id)
-      .member("policyKey", draft.key)
-      .member("type", core::limit_type_name(draft.limit.type))
-      .member("capacity", draft.limit.capacity)
-      .key("refillRate")
-      .raw(draft.refill_text)
-      .member("windowSeconds", draft.limit.window.count())
-      .member("shadow", draft.shadow)
-      .member("onStoreFailure", core::on_store_failure_name(draft.on_store_failure))
-      .member("version", policy.version);
+  out.member("id", policy.id);
+  write_members(out, policy.draft, Secrets::counted);
+  out.member("version", policy.version);
 }
 
 }  // namespace
@@ -140,20 +110,15 @@ Result<core::ThrottleCall> decode_throttle_entry(JsonValue value) {
   return call;
 }
 
-Result<core::PolicyDraft> decode_policy(JsonValue value, const core::PolicyDraft& defaults,
+Result<core::PolicyDraft> decode_policy(JsonValue value, const core::PolicyDraft& base,
                                         std::optional<std::string_view> path_key) {
+  constexpr std::array<std::string_view, 3> kAlso = {"key", "id", "version"};
   JsonFields fields(value);
-  core::PolicyDraft draft = defaults;
-  draft.key = read_policy_key(fields, path_key);
-  read_limit(fields, draft);
-  draft.shadow = fields.optional_boolean("shadow").value_or(draft.shadow);
-  if (const auto name = fields.optional_string("onStoreFailure")) {
-    const auto mode = core::on_store_failure_of(*name);
-    if (!mode) fields.problem("onStoreFailure", "must be deny, allow or local");
-    draft.on_store_failure = mode.value_or(draft.on_store_failure);
-  }
+  std::string key = read_policy_key(fields, path_key);
   if (fields.error()) return std::unexpected(*fields.error());
-  if (Result<void> valid = core::validate(draft); !valid) return std::unexpected(valid.error());
+  core::PolicyDraft draft = base;
+  PENSTOCK_TRY(read_record(draft, value, {.also = kAlso}));
+  draft.key = std::move(key);
   return draft;
 }
 
@@ -193,7 +158,7 @@ void encode_policy_version(JsonWriter& out, const core::Policy& policy) {
 void encode_key_metrics(JsonWriter& out, const core::KeyMetrics& metrics) {
   out.begin_object()
       .member("key", metrics.key)
-      .member("algorithm", core::limit_type_name(metrics.type))
+      .member("algorithm", choice_name(metrics.type))
       .member("currentTokens", metrics.tokens)
       .member("capacity", metrics.capacity)
       .member("windowRequestCount", metrics.window_count)

@@ -16,10 +16,10 @@ Result<core::ThrottleCall> decode_throttle_call(JsonValue value);
 // {key, cost?}: an entry of a batch.
 Result<core::ThrottleCall> decode_throttle_entry(JsonValue value);
 
-// {key | policyKey, type?, capacity?, refillRate?, windowSeconds?, shadow?, onStoreFailure?}; what
-// is absent comes from `defaults`. With `path_key`, the key is that one and the body need not have
-// it, but must not contradict it.
-Result<core::PolicyDraft> decode_policy(JsonValue value, const core::PolicyDraft& defaults,
+// The members of a policy, the key as `policyKey` or `key`; what is absent comes from `base`: the
+// default policy, or the one in force for a merge. With `path_key`, the key is that one and the
+// body need not have it, but must not contradict it.
+Result<core::PolicyDraft> decode_policy(JsonValue value, const core::PolicyDraft& base,
                                         std::optional<std::string_view> path_key = std::nullopt);
 
 // allowed, key, limit, remaining, resetAfterMs, retryAfterMs, policy, limits: the members alone, so
@@ -27,7 +27,7 @@ Result<core::PolicyDraft> decode_policy(JsonValue value, const core::PolicyDraft
 void encode_decision_members(JsonWriter& out, const core::ThrottleDecision& decision);
 // {allowed, key, limit, remaining, resetAfterMs, retryAfterMs, policy}
 void encode_key_decision(JsonWriter& out, const core::KeyDecision& decision);
-// {id, policyKey, type, capacity, refillRate, windowSeconds, shadow, onStoreFailure, version}
+// {id, its members, version}
 void encode_policy(JsonWriter& out, const core::Policy& policy);
 // The same and {changedAt, deleted}: an entry of a history.
 void encode_policy_version(JsonWriter& out, const core::Policy& policy);

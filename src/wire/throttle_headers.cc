@@ -4,7 +4,7 @@
 #include <charconv>
 #include <chrono>
 
-#include "core/policy/policy_rules.h"
+#include "core/policy/policy.h"
 #include "wire/percent.h"
 
 namespace penstock::wire {

@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/policy/policy_rules.h"
+#include "core/limits/limit.h"
+#include "core/policy/policy.h"
+#include "wire/described.h"
 
 namespace penstock::wire {
 namespace {
@@ -117,6 +119,7 @@ TEST(PolicyBody, names_the_field_at_fault) {
   EXPECT_EQ(policy_problem(R"({"key":"a","windowSeconds":1.5})"), "windowSeconds");
   EXPECT_EQ(policy_problem(R"({"key":"a","shadow":1})"), "shadow");
   EXPECT_EQ(policy_problem(R"({"key":"a","onStoreFailure":"panic"})"), "onStoreFailure");
+  EXPECT_EQ(policy_problem(R"({"key":"a","burst":5})"), "burst");
 }
 
 TEST(PolicyBody, of_a_path_must_not_contradict_it) {
@@ -124,6 +127,30 @@ TEST(PolicyBody, of_a_path_must_not_contradict_it) {
   EXPECT_EQ(policy_of(R"({"key":"user:1"})", "user:1").key, "user:1");
   EXPECT_EQ(policy_problem(R"({"key":"user:2"})", "user:1"), "key");
   EXPECT_EQ(policy_problem(R"({"policyKey":"user:2"})", "user:1"), "policyKey");
+}
+
+TEST(PolicyBody, changes_only_what_it_has_when_it_is_merged) {
+  const core::PolicyDraft in_force =
+      policy_of(R"({"key":"k","type":"GCRA","refillRate":2.50,"shadow":true})");
+  const auto document = parse_json(R"({"capacity":3,"shadow":null})");
+  const auto merged = decode_policy(document->root(), in_force, "k");
+  ASSERT_TRUE(merged) << merged.error().what;
+  EXPECT_EQ(differences(in_force, *merged), std::vector<std::string>{"capacity"});
+  EXPECT_EQ(merged->refill_text, "2.50");
+}
+
+TEST(PolicyDocument, keeps_every_field_as_it_was_written) {
+  const core::PolicyDraft draft =
+      policy_of(R"({"key":"ü*","type":"GCRA","capacity":5,"refillRate":0.10,"shadow":true,)"
+                R"("onStoreFailure":"local"})");
+  const std::string document = to_document(draft);
+  EXPECT_EQ(document, R"({"policyKey":"ü*","type":"GCRA","capacity":5,"refillRate":0.10,)"
+                      R"("windowSeconds":60,"shadow":true,"onStoreFailure":"local"})");
+  const auto again = from_document<core::PolicyDraft>(document);
+  ASSERT_TRUE(again) << again.error().what;
+  EXPECT_TRUE(differences(draft, *again).empty());
+  EXPECT_EQ(again->limit, draft.limit);
+  EXPECT_EQ(from_document<core::PolicyDraft>("{}").error().kind, ErrorKind::corrupt);
 }
 
 TEST(ThrottleJson, shows_a_policy) {

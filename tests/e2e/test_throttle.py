@@ -191,6 +191,21 @@ def test_policies_are_made_read_changed_and_removed(daemon):
     assert check(daemon, "user:1").json()["limit"] == 100  # the default again
 
 
+def test_a_policy_is_merged_by_patch(daemon):
+    add_policy(daemon, "user:*", type="GCRA", capacity=20, refillRate=2.5, shadow=True)
+    patch = lambda body, key="user:*": daemon.request("PATCH", policy_path(key), json.dumps(body), {"Content-Type": "application/json"})
+    merged = patch({"capacity": 30, "shadow": None})
+    assert merged.status == 200, merged.body
+    policy = merged.json()
+    assert (policy["capacity"], policy["type"], policy["refillRate"], policy["shadow"], policy["version"]) == (30, "GCRA", 2.5, True, 2)
+    assert daemon.get(policy_path("user:*")).json() == policy
+    assert patch(policy).json()["version"] == 3, "what was shown may be sent back"
+    error_of(patch({"capacity": 30}, "none"), 404)
+    error_of(patch({"key": "other"}), 400, "key")
+    slip = error_of(patch({"capcity": 30}), 400, "capcity")
+    assert "did you mean capacity?" in slip["message"]
+
+
 @pytest.mark.parametrize("body,field", [
     ({}, "policyKey"),
     ({"key": "a", "policyKey": "b"}, "key"),
@@ -206,6 +221,7 @@ def test_policies_are_made_read_changed_and_removed(daemon):
     ({"key": "a", "windowSeconds": 0}, "windowSeconds"),
     ({"key": "a", "shadow": 1}, "shadow"),
     ({"key": "a", "onStoreFailure": "shrug"}, "onStoreFailure"),
+    ({"key": "a", "refilRate": 1}, "refilRate"),
 ])
 def test_malformed_policies_are_400_and_name_the_field(shared_daemon, body, field):
     error_of(shared_daemon.post("/admin/policies", body), 400, field)

@@ -16,7 +16,7 @@
 #include "base/log.h"
 #include "base/time.h"
 #include "core/gateway/message.h"
-#include "core/policy/policy_rules.h"
+#include "core/policy/policy.h"
 #include "front/http/server.h"
 #include "front/resp/server.h"
 #include "wire/filter_keys.h"
@@ -235,11 +235,6 @@ struct Choices<daemon::AuthWord> {
 template <>
 struct Choices<front::RespIo> {
   static constexpr std::array<std::string_view, 3> names{"auto", "epoll", "io_uring"};
-};
-template <>
-struct Choices<core::LimitType> {
-  static constexpr std::array<std::string_view, 5> names{"TOKEN_BUCKET", "GCRA", "SLIDING_WINDOW",
-                                                         "SLIDING_WINDOW_COUNTER", "FIXED_WINDOW"};
 };
 template <>
 struct Choices<core::MessageCost> {

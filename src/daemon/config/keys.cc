@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "core/limits/limit.h"
+#include "core/policy/policy.h"
 #include "core/slots/slot_config.h"
 
 namespace penstock {
@@ -139,12 +140,7 @@ consteval Key listen(std::string_view path, std::string_view help) {
 // A rate is kept as it was written, too.
 consteval Key refill_rate(std::string_view path, std::string_view help) {
   Key key = written<&core::PolicyDraft::refill_text>(kDecimal, path, help);
-  key.field.set = [](void* record, FieldValue value) -> Result<void> {
-    auto& policy = *static_cast<core::PolicyDraft*>(record);
-    policy.refill_text = std::get<std::string>(std::move(value));
-    policy.limit.refill = PENSTOCK_TRY(core::parse_rate(policy.refill_text));
-    return {};
-  };
+  key.field.set = Description<core::PolicyDraft>::set_rate;
   return key;
 }
 

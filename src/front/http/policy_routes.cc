@@ -85,7 +85,7 @@ void get_policy(ThrottleService& throttle, const Clock& clock, const Request& re
 void put_policy(ThrottleService& throttle, const Clock& clock, const Request& request,
                 Reply&& reply) {
   Exchange exchange(request, std::move(reply), clock);
-  const auto key = read_path_key(request, exchange);
+  auto key = read_path_key(request, exchange);
   if (!key) return;
   const auto document = read_json(request, exchange);
   if (!document) return;
@@ -93,7 +93,24 @@ void put_policy(ThrottleService& throttle, const Clock& clock, const Request& re
       wire::decode_policy(document->root(), throttle.default_policy(), *key);
   if (!draft) return exchange.fail(draft.error());
   std::string request_id = exchange.request_id();
-  throttle.update_policy(std::move(*draft), std::move(request_id),
+  throttle.update_policy(
+      std::move(*key), [draft = std::move(*draft)](const auto&) { return draft; },
+      std::move(request_id), send_policy(std::move(exchange)));
+}
+
+// The body is read once the policy in force is known, so the merge takes a copy along.
+void patch_policy(ThrottleService& throttle, const Clock& clock, const Request& request,
+                  Reply&& reply) {
+  Exchange exchange(request, std::move(reply), clock);
+  auto key = read_path_key(request, exchange);
+  if (!key || !read_json(request, exchange)) return;
+  auto merge = [body = std::string(request.body),
+                key = *key](const core::PolicyDraft& in_force) -> Result<core::PolicyDraft> {
+    const wire::JsonDocument document = PENSTOCK_TRY(wire::parse_json(body));
+    return wire::decode_policy(document.root(), in_force, key);
+  };
+  std::string request_id = exchange.request_id();
+  throttle.update_policy(std::move(*key), std::move(merge), std::move(request_id),
                          send_policy(std::move(exchange)));
 }
 
@@ -130,7 +147,8 @@ void get_policy_history(ThrottleService& throttle, const Clock& clock, const Req
 
 void add_policy_routes(std::vector<Route>& routes, ThrottleService& throttle, const Clock& clock) {
   const auto add = [&](Method method, std::string_view pattern, auto* handler) {
-    const bool has_body = method == Method::post || method == Method::put;
+    const bool has_body =
+        method == Method::post || method == Method::put || method == Method::patch;
     routes.push_back({method, pattern, Access::admin,
                       has_body ? BodyLimit::single : BodyLimit::none,
                       [handler, &throttle, &clock](const Request& request, Reply&& reply) {
@@ -141,6 +159,7 @@ void add_policy_routes(std::vector<Route>& routes, ThrottleService& throttle, co
   add(Method::post, kPolicies, create_policy);
   add(Method::get, "/admin/policies/{key}", get_policy);
   add(Method::put, "/admin/policies/{key}", put_policy);
+  add(Method::patch, "/admin/policies/{key}", patch_policy);
   add(Method::del, "/admin/policies/{key}", delete_policy);
   add(Method::get, "/admin/policies/{key}/history", get_policy_history);
 }

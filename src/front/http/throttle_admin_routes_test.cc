@@ -68,6 +68,25 @@ TEST_F(AdminRoutes, update_but_never_create_by_put) {
   EXPECT_EQ(policy(Method::put, std::string("a\nb"), "{}").status, 400);
 }
 
+TEST_F(AdminRoutes, merge_by_patch) {
+  EXPECT_EQ(policy(Method::patch, "k", R"({"capacity":9})").status, 404);
+  ASSERT_EQ(post(R"({"key":"k","capacity":5,"refillRate":0.50,"shadow":true})").status, 201);
+  const Response merged = policy(Method::patch, "k", R"({"capacity":9,"type":null})");
+  EXPECT_EQ(merged.status, 200);
+  EXPECT_EQ(merged.body,
+            R"({"id":1,"policyKey":"k","type":"TOKEN_BUCKET","capacity":9,"refillRate":0.50,)"
+            R"("windowSeconds":60,"shadow":true,"onStoreFailure":"deny","version":2})");
+  EXPECT_EQ(policy(Method::patch, "k", R"({"policyKey":"other"})").status, 400);
+  EXPECT_EQ(policy(Method::patch, "k", merged.body).status, 200) << "as it was shown";
+}
+
+TEST_F(AdminRoutes, name_the_nearest_field_to_one_they_do_not_know) {
+  const Response response = post(R"({"key":"k","capcity":5})");
+  EXPECT_EQ(response.status, 400);
+  EXPECT_THAT(response.body, HasSubstr(R"("field":"capcity")"));
+  EXPECT_THAT(response.body, HasSubstr("did you mean capacity?"));
+}
+
 TEST_F(AdminRoutes, delete_with_204_and_keep_the_history) {
   EXPECT_EQ(policy(Method::del, "k").status, 404);
   ASSERT_EQ(post(R"({"key":"k"})").status, 201);

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/policy/policy_rules.h"
+#include "core/policy/policy.h"
 #include "store/limits/ports.h"
 
 namespace penstock::service {

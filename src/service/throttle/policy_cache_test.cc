@@ -5,7 +5,7 @@
 #include <string>
 #include <thread>
 
-#include "core/policy/policy_rules.h"
+#include "core/policy/policy.h"
 #include "service/testing/throttle_stores.h"
 
 namespace penstock::service {

@@ -21,9 +21,9 @@ std::string in_words(const core::Policy* policy) {
   if (policy == nullptr) return "none";
   const core::PolicyDraft& draft = policy->draft;
   return fmt::format("v{} {} capacity={} refill={}/s window={}s shadow={} on_store_failure={}",
-                     policy->version, core::limit_type_name(draft.limit.type), draft.limit.capacity,
+                     policy->version, choice_name(draft.limit.type), draft.limit.capacity,
                      draft.refill_text, draft.limit.window.count(), draft.shadow,
-                     core::on_store_failure_name(draft.on_store_failure));
+                     choice_name(draft.on_store_failure));
 }
 
 }  // namespace
@@ -74,18 +74,17 @@ void ThrottleService::create_policy(core::PolicyDraft draft, std::string request
       });
 }
 
-void ThrottleService::update_policy(core::PolicyDraft draft, std::string request_id,
+void ThrottleService::update_policy(std::string key, PolicyMerge change, std::string request_id,
                                     Done<core::Policy> done) {
   run_on_policies(std::move(done),
-                  [this, draft = std::move(draft),
-                   request_id = std::move(request_id)]() -> Result<core::Policy> {
-                    const std::optional<core::Policy> before =
-                        PENSTOCK_TRY(policies_.find(draft.key));
-                    if (!before) return no_policy(draft.key);
-                    Result<core::Policy> made = policies_.update(draft, std::nullopt);
-                    if (!made) return made;
-                    cache_.put(*made);
-                    log_change("throttle.policy_updated", &*before, &*made, request_id);
+                  [this, key = std::move(key), change = std::move(change),
+                   request_id = std::move(request_id)]() mutable -> Result<core::Policy> {
+                    const std::optional<core::Policy> before = PENSTOCK_TRY(policies_.find(key));
+                    if (!before) return no_policy(key);
+                    const core::PolicyDraft draft = PENSTOCK_TRY(change(before->draft));
+                    core::Policy made = PENSTOCK_TRY(policies_.update(draft, std::nullopt));
+                    cache_.put(made);
+                    log_change("throttle.policy_updated", &*before, &made, request_id);
                     return made;
                   });
 }

@@ -25,7 +25,6 @@
 #include "base/time.h"
 #include "core/policy/decision.h"
 #include "core/policy/policy.h"
-#include "core/policy/policy_rules.h"
 #include "runtime/clocks.h"
 #include "runtime/metrics.h"
 #include "runtime/task_queue.h"
@@ -119,7 +118,10 @@ class ThrottleService {
   std::vector<DeniedKey> top_denied(std::size_t limit) const { return denied_.top(limit); }
 
   void create_policy(core::PolicyDraft draft, std::string request_id, Done<core::Policy> done);
-  void update_policy(core::PolicyDraft draft, std::string request_id, Done<core::Policy> done);
+  // `change` makes the new draft from the one in force; of the same key.
+  using PolicyMerge = std::move_only_function<Result<core::PolicyDraft>(const core::PolicyDraft&)>;
+  void update_policy(std::string key, PolicyMerge change, std::string request_id,
+                     Done<core::Policy> done);
   void remove_policy(std::string key, std::string request_id, Done<core::Policy> done);  // the old
   void find_policy(std::string key, Done<core::Policy> done);
   void list_policies(std::string after, std::size_t limit, Done<std::vector<core::Policy>> done);

@@ -46,8 +46,10 @@ class ThrottleServiceTest : public testing::Test {
         [&](auto done) { service_->create_policy(policy, "req-1", std::move(done)); });
   }
   Result<core::Policy> update(const core::PolicyDraft& policy) {
-    return answer_of<Result<core::Policy>>(
-        [&](auto done) { service_->update_policy(policy, "req-2", std::move(done)); });
+    return answer_of<Result<core::Policy>>([&](auto done) {
+      service_->update_policy(
+          policy.key, [&](const auto&) { return policy; }, "req-2", std::move(done));
+    });
   }
   Result<core::Policy> remove(const std::string& key) {
     return answer_of<Result<core::Policy>>(

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "wire/described.h"
+
 namespace penstock::store {
 
 Result<core::Policy> next_version(PolicyChange change, const core::PolicyDraft& draft,
@@ -20,6 +22,11 @@ Result<core::Policy> next_version(PolicyChange change, const core::PolicyDraft& 
                       .draft = removes ? newest->draft : draft,
                       .changed = now,
                       .deleted = removes};
+}
+
+Result<core::Policy> stored_policy(core::Policy version, std::string_view document) {
+  version.draft = PENSTOCK_TRY(wire::from_document<core::PolicyDraft>(document));
+  return version;
 }
 
 }  // namespace penstock::store

@@ -1,5 +1,5 @@
-// What a change of a policy makes of the newest version of its key: the next version, or why not.
-// For engines that keep all versions of all policies. Pure.
+// What engines that keep all versions of all policies share: what a change makes of the newest
+// version of a key, and a version as it is stored. Pure.
 #pragma once
 
 #include <optional>
@@ -17,5 +17,8 @@ enum class PolicyChange { create, update, remove };
 Result<core::Policy> next_version(PolicyChange change, const core::PolicyDraft& draft,
                                   const std::optional<core::Policy>& newest, std::int64_t fresh_id,
                                   Instant now);
+
+// A version whose draft is kept as its document (wire/described.h). `corrupt` when that is none.
+Result<core::Policy> stored_policy(core::Policy version, std::string_view document);
 
 }  // namespace penstock::store

@@ -16,12 +16,12 @@
 #include <utility>
 #include <vector>
 
-#include "core/policy/policy_rules.h"
 #include "engine/sql/database.h"
 #include "engine/sql/values.h"
 #include "store/limits/policy_change.h"
 #include "store/limits/ports.h"
 #include "store/limits/usage_batch.h"
+#include "wire/described.h"
 
 namespace penstock::store {
 
@@ -206,11 +206,11 @@ class SqlPolicies final : public PolicyStore {
     return std::move(newest.front());
   }
   Result<core::Policy> create(const core::PolicyDraft& draft, std::optional<Instant> now) override {
-    PENSTOCK_TRY(core::validate(draft));
+    PENSTOCK_TRY(check_record(draft));
     return change(PolicyChange::create, draft, now);
   }
   Result<core::Policy> update(const core::PolicyDraft& draft, std::optional<Instant> now) override {
-    PENSTOCK_TRY(core::validate(draft));
+    PENSTOCK_TRY(check_record(draft));
     return change(PolicyChange::update, draft, now);
   }
   Result<void> remove(std::string_view key, std::optional<Instant> now) override {
@@ -232,32 +232,12 @@ class SqlPolicies final : public PolicyStore {
 
  private:
   static Result<core::Policy> policy_of(Row row) {
-    const auto type = core::limit_type_of(row[3]);
-    const auto mode = core::on_store_failure_of(row[10]);
-    if (!type || !mode) {
-      return fail(ErrorKind::corrupt,
-                  "throttle_policy holds a word that this program does not know");
-    }
-    return core::Policy{.id = row[0],
-                        .version = row[1],
-                        .draft = {.key = row[2],
-                                  .limit = {.type = *type,
-                                            .capacity = row[4],
-                                            .refill = {.tokens = row[5], .micros = row[6]},
-                                            .window = Seconds{row[8].template as<std::int64_t>()}},
-                                  .refill_text = row[7],
-                                  .shadow = row[9],
-                                  .on_store_failure = *mode},
-                        .changed = row[11],
-                        .deleted = row[12]};
+    return stored_policy({.id = row[0], .version = row[1], .changed = row[2], .deleted = row[3]},
+                         row[4]);
   }
   static auto put_of(const core::Policy& policy) {
-    const core::Limit& limit = policy.draft.limit;
-    return Connection::call(
-        "put_policy", policy.id, policy.version, policy.draft.key,
-        core::limit_type_name(limit.type), limit.capacity, limit.refill.tokens, limit.refill.micros,
-        policy.draft.refill_text, std::int64_t{limit.window.count()}, policy.draft.shadow,
-        core::on_store_failure_name(policy.draft.on_store_failure), policy.changed, policy.deleted);
+    return Connection::call("put_policy", policy.draft.key, policy.id, policy.version,
+                            policy.changed, policy.deleted, wire::to_document(policy.draft));
   }
 
   template <class... Values>

@@ -7,9 +7,9 @@
 #include <thread>
 #include <vector>
 
-#include "core/policy/policy_rules.h"
-#include "engine/postgres/schema.h"
+#include "core/policy/policy.h"
 #include "engine/postgres/binary.h"
+#include "engine/postgres/schema.h"
 #include "store/postgres/testing/asks.h"
 #include "store/postgres/testing/test_server.h"
 

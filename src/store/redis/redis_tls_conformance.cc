@@ -119,7 +119,7 @@ TEST_F(Tls, takes_users_passwords_and_databases) {
   EXPECT_TRUE(ask(*limited, "k", bucket_of(5)));
   EXPECT_TRUE(limited->backend().limits.store->list("", 10, std::nullopt));
   EXPECT_TRUE(limited->backend().limits.policies->create(
-      {.key = "k", .limit = bucket_of(5), .refill_text = "1"}, std::nullopt));
+      {.key = "k", .limit = bucket_of(5, {1, 1'000'000}), .refill_text = "1"}, std::nullopt));
   EXPECT_TRUE(limited->backend().limits.policies->list("", 10));
   EXPECT_TRUE(limited->backend().limits.nodes->beat("here", Seconds{1}));
   EXPECT_TRUE(limited->backend().health->check());

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/policy/policy_rules.h"
+#include "core/policy/policy.h"
 #include "store/limits/ports.h"
 #include "store/slots/conformance/harness.h"
 
@@ -100,7 +100,7 @@ TEST_P(PolicySuite, knows_nothing_at_first) {
 TEST_P(PolicySuite, keeps_every_field_through_a_restart) {
   core::PolicyDraft wanted = draft("user:*|route:/ü", core::kCapacityMax);
   wanted.limit.type = core::LimitType::sliding_window_counter;
-  wanted.limit.refill = {3, 7'000'000};
+  wanted.limit.refill = *core::parse_rate("0.42857");
   wanted.limit.window = Seconds{3'600};
   wanted.refill_text = "0.42857";
   wanted.shadow = true;

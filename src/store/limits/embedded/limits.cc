@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "core/policy/policy_rules.h"
 #include "engine/rocksdb/records.h"
 #include "store/limits/embedded/policy_encoding.h"
 
@@ -16,13 +15,13 @@ Result<std::optional<core::Policy>> EmbeddedPolicies::find(std::string_view key)
 
 Result<core::Policy> EmbeddedPolicies::create(const core::PolicyDraft& draft,
                                               std::optional<Instant> now) {
-  PENSTOCK_TRY(core::validate(draft));
+  PENSTOCK_TRY(check_record(draft));
   return change(PolicyChange::create, draft, now);
 }
 
 Result<core::Policy> EmbeddedPolicies::update(const core::PolicyDraft& draft,
                                               std::optional<Instant> now) {
-  PENSTOCK_TRY(core::validate(draft));
+  PENSTOCK_TRY(check_record(draft));
   return change(PolicyChange::update, draft, now);
 }
 

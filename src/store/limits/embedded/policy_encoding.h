@@ -1,7 +1,8 @@
 // The bytes of throttle policies. Pure; decoders are total.
 //
-//   throttle_policy  policy key, NUL, u64 ~version (newest version first)  -> kFormat policy
-//   meta             "policy_revision"                                     -> kFormat u64
+//   throttle_policy  policy key, NUL, u64 ~version (newest first)
+//                    -> kFormat u64 id, u8 deleted, changed us, the document of the draft
+//   meta             "policy_revision" -> kFormat u64
 #pragma once
 
 #include <cstdint>

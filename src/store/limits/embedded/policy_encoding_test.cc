@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/policy/policy_rules.h"
+#include "core/policy/policy.h"
 
 namespace penstock::store::embedded {
 namespace {

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/policy/policy_rules.h"
+#include "core/policy/policy.h"
 #include "engine/mariadb/query.h"
 #include "engine/testing/tcp_proxy.h"
 #include "runtime/clocks.h"

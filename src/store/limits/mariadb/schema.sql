@@ -11,22 +11,16 @@ CREATE TABLE IF NOT EXISTS throttle_usage (
   record MEDIUMBLOB NOT NULL
 ) ENGINE = InnoDB;
 
--- All versions of all policies; the newest of a key is in force unless it is an end (deleted).
+-- All versions of all policies; the newest of a key is in force unless it is an end (deleted). `document` is
+-- what people set, as core/policy/policy.h describes it; a text, since MySQL's JSON would round a rate.
 CREATE TABLE IF NOT EXISTS throttle_policy (
   policy_key VARBINARY(512) NOT NULL,
   version BIGINT NOT NULL,
   policy_id BIGINT NOT NULL,
-  type VARCHAR(32) NOT NULL,
-  capacity BIGINT NOT NULL,
-  refill_tokens BIGINT NOT NULL,
-  refill_micros BIGINT NOT NULL,
-  refill_text VARCHAR(255) NOT NULL,
-  window_seconds BIGINT NOT NULL,
-  shadow BOOLEAN NOT NULL,
-  on_store_failure VARCHAR(16) NOT NULL,
   changed_us BIGINT NOT NULL,
   deleted BOOLEAN NOT NULL,
   newest BOOLEAN NOT NULL,
+  document MEDIUMTEXT NOT NULL,
   PRIMARY KEY (policy_key, version),
   INDEX throttle_policy_newest (newest, policy_key)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4;

@@ -16,22 +16,16 @@ CREATE TABLE throttle_usage (
 -- Only an exact log of thousands of entries is ever longer than a page.
 ALTER TABLE throttle_usage ALTER COLUMN record SET STORAGE MAIN;
 
--- All versions of all policies; the newest of a key is in force unless it is an end (deleted).
+-- All versions of all policies; the newest of a key is in force unless it is an end (deleted). `document` is
+-- what people set, as core/policy/policy.h describes it; json, since a rate keeps its digits as written.
 CREATE TABLE throttle_policy (
   policy_id bigint NOT NULL,  -- the same through all versions of a key
   version bigint NOT NULL,
   changed_us bigint NOT NULL,
-  capacity bigint NOT NULL,
-  refill_tokens bigint NOT NULL,
-  refill_micros bigint NOT NULL,
-  window_seconds bigint NOT NULL,
   newest boolean NOT NULL,
   deleted boolean NOT NULL,
-  shadow boolean NOT NULL,
   key text COLLATE "C" NOT NULL,
-  type text NOT NULL,
-  refill_text text NOT NULL,
-  on_store_failure text NOT NULL,
+  document json NOT NULL,
   CONSTRAINT throttle_policy_pkey PRIMARY KEY (key, version)
 );
 CREATE UNIQUE INDEX throttle_policy_newest ON throttle_policy (key) WHERE newest;

@@ -7,8 +7,9 @@
 #include <charconv>
 #include <utility>
 
-#include "core/policy/policy_rules.h"
-#include "store/limits/redis/policy_value.h"
+#include "store/limits/policy_change.h"
+#include "store/limits/redis/value.h"
+#include "wire/described.h"
 
 namespace penstock::store::redis {
 namespace {
@@ -25,7 +26,41 @@ constexpr std::size_t kRestorePage = 500;  // some milliseconds of the server's 
 
 constexpr Millis kBeatDeadline{500};  // a beat that comes late is worth little
 
+constexpr std::size_t kHeadBytes = 4 * 8;  // of a version, before its document
+
+std::optional<std::int64_t> take_whole(std::string_view& bytes) {
+  const double value = take_double(bytes);
+  if (!(value >= 0 && value <= 9007199254740992.0)) return std::nullopt;
+  const auto whole = static_cast<std::int64_t>(value);
+  if (static_cast<double>(whole) != value) return std::nullopt;
+  return whole;
+}
+
 }  // namespace
+
+std::string encode_policy(const core::Policy& policy) {
+  std::string out;
+  put_whole(policy.id, out);
+  put_whole(policy.version, out);
+  put_whole(policy.changed.time_since_epoch().count(), out);
+  put_whole(policy.deleted ? 1 : 0, out);
+  return out + wire::to_document(policy.draft);
+}
+
+Result<core::Policy> decode_policy(std::string_view bytes) {
+  const auto corrupt = [] { return fail(ErrorKind::corrupt, "redis policy: bad bytes"); };
+  if (bytes.size() < kHeadBytes) return corrupt();
+  const auto id = take_whole(bytes);
+  const auto version = take_whole(bytes);
+  const auto changed = take_whole(bytes);
+  const auto ended = take_whole(bytes);
+  if (!id || !version || !changed || !ended) return corrupt();
+  return stored_policy({.id = *id,
+                        .version = *version,
+                        .changed = Instant{Micros{*changed}},
+                        .deleted = *ended != 0},
+                       bytes);
+}
 
 Policies::Policies(Client& client, std::string_view prefix)
     : client_(client),
@@ -46,19 +81,19 @@ Result<Reply> Policies::ask(const Command& command) {
 Result<std::optional<core::Policy>> Policies::find(std::string_view key) {
   const Reply reply = PENSTOCK_TRY(ask(command_of(newest_, {"HGET", newest_, key})));
   if (reply.top().type != wire::RespType::bulk) return std::nullopt;
-  core::Policy policy = PENSTOCK_TRY(decode_policy(key, reply.top().text));
+  core::Policy policy = PENSTOCK_TRY(decode_policy(reply.top().text));
   if (policy.deleted) return std::nullopt;
   return policy;
 }
 
 Result<core::Policy> Policies::create(const core::PolicyDraft& draft, std::optional<Instant> now) {
-  PENSTOCK_TRY(core::validate(draft));
-  return change("create", draft.key, encode_draft(draft), now);
+  PENSTOCK_TRY(check_record(draft));
+  return change("create", draft.key, wire::to_document(draft), now);
 }
 
 Result<core::Policy> Policies::update(const core::PolicyDraft& draft, std::optional<Instant> now) {
-  PENSTOCK_TRY(core::validate(draft));
-  return change("update", draft.key, encode_draft(draft), now);
+  PENSTOCK_TRY(check_record(draft));
+  return change("update", draft.key, wire::to_document(draft), now);
 }
 
 Result<void> Policies::remove(std::string_view key, std::optional<Instant> now) {
@@ -83,7 +118,7 @@ Result<core::Policy> Policies::change(std::string_view what, std::string_view ke
     return fail(ErrorKind::not_found, fmt::format("there is no policy with the key '{}'", key));
   }
   if (values.size() != 2) return odd();
-  return decode_policy(key, values[1].text);
+  return decode_policy(values[1].text);
 }
 
 Result<std::vector<core::Policy>> Policies::list(std::string_view after, std::size_t limit) {
@@ -94,7 +129,7 @@ Result<std::vector<core::Policy>> Policies::list(std::string_view after, std::si
   const auto values = reply.flat();
   std::vector<core::Policy> policies;
   for (std::size_t i = 0; i + 1 < values.size(); i += 2) {
-    core::Policy policy = PENSTOCK_TRY(decode_policy(values[i].text, values[i + 1].text));
+    core::Policy policy = PENSTOCK_TRY(decode_policy(values[i + 1].text));
     policies.push_back(std::move(policy));
   }
   return policies;
@@ -107,7 +142,7 @@ Result<std::vector<core::Policy>> Policies::history(std::string_view key, std::s
   const Reply reply = PENSTOCK_TRY(ask(command_of(name, {"LRANGE", name, "0", last})));
   std::vector<core::Policy> versions;
   for (const wire::RespValue& value : reply.flat()) {
-    core::Policy policy = PENSTOCK_TRY(decode_policy(key, value.text));
+    core::Policy policy = PENSTOCK_TRY(decode_policy(value.text));
     versions.push_back(std::move(policy));
   }
   return versions;
@@ -147,7 +182,7 @@ Result<std::vector<core::Policy>> Policies::newest() {
     }
     cursor = values[1].text;
     for (std::size_t i = 3; i + 1 < values.size(); i += 2) {
-      core::Policy policy = PENSTOCK_TRY(decode_policy(values[i].text, values[i + 1].text));
+      core::Policy policy = PENSTOCK_TRY(decode_policy(values[i + 1].text));
       policies.push_back(std::move(policy));
     }
   } while (cursor != "0");

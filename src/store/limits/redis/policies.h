@@ -11,6 +11,11 @@
 
 namespace penstock::store::redis {
 
+// A version as bytes: doubles id, version, changed in micros, 1 if it is the end (written by
+// lua/policy_change.lua), then the document of the draft. The decoder is total.
+std::string encode_policy(const core::Policy& policy);
+Result<core::Policy> decode_policy(std::string_view bytes);
+
 // All policies in one slot, changed by one script. As durable as Redis is set up to be; what it
 // loses, nodes that know it write back.
 class Policies final : public PolicyStore, public PolicyRecovery {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/policy/policy_rules.h"
+#include "core/policy/policy.h"
 #include "store/limits/ports.h"
 #include "store/redis/testing/test_server.h"
 

@@ -8,8 +8,9 @@
 #include "base/rng.h"
 #include "core/limits/decide.h"
 #include "core/limits/limit.h"
-#include "core/policy/policy_rules.h"
-#include "store/limits/redis/policy_value.h"
+#include "core/policy/policy.h"
+#include "store/limits/redis/policies.h"
+#include "wire/described.h"
 
 namespace penstock::store::redis {
 namespace {
@@ -101,13 +102,14 @@ TEST(RedisValue, survives_any_bytes) {
 TEST(RedisPolicyValue, keeps_what_it_is_given_and_refuses_the_rest) {
   core::PolicyDraft draft = core::default_policy_draft();
   draft.key = "k";
+  draft.limit.refill = *core::parse_rate("0.42857");
   draft.refill_text = "0.42857";
   draft.on_store_failure = core::OnStoreFailure::local;
   draft.shadow = true;
   std::string bytes;
   for (const double head : {7.0, 3.0, 1.75e15, 0.0}) put_double(head, bytes);
-  const std::string whole = bytes + encode_draft(draft);
-  const Result<core::Policy> policy = decode_policy("k", whole);
+  const std::string whole = bytes + wire::to_document(draft);
+  const Result<core::Policy> policy = decode_policy(whole);
   ASSERT_TRUE(policy) << policy.error().what;
   EXPECT_EQ(policy->id, 7);
   EXPECT_EQ(policy->version, 3);
@@ -117,8 +119,8 @@ TEST(RedisPolicyValue, keeps_what_it_is_given_and_refuses_the_rest) {
   EXPECT_EQ(policy->draft.refill_text, "0.42857");
   EXPECT_TRUE(policy->draft.shadow);
   EXPECT_EQ(policy->draft.on_store_failure, core::OnStoreFailure::local);
-  for (std::size_t size = 0; size < whole.size() - draft.refill_text.size(); ++size) {
-    EXPECT_FALSE(decode_policy("k", whole.substr(0, size))) << size;
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    EXPECT_FALSE(decode_policy(whole.substr(0, size))) << size;
   }
 }
 

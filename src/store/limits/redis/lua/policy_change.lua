@@ -2,8 +2,8 @@
 -- KEYS: the hash of newest versions, the sorted set of keys in force, the revision, the mark (a hash
 -- of epoch and last_id), the list of this policy's versions (newest first); all of one slot.
 -- ARGV: "create", "update" or "remove"; the policy's key; now in micros ('' = this server's clock);
--- the draft (not for remove).
--- A version is doubles id, version, changed in micros, 1 if it is the end; then the draft.
+-- the document of the draft (not for remove).
+-- A version is doubles id, version, changed in micros, 1 if it is the end; then the document.
 -- Answer: the version, or 'exists' or 'missing'.
 local what, key, now, draft = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local before = redis.call('HGET', KEYS[1], key)

@@ -1,4 +1,4 @@
--- Caller: Policies::restore (policy_recovery.cc). Writes back versions that this store has lost: those
+-- Caller: Policies::restore (policies.cc). Writes back versions that this store has lost: those
 -- higher than what it has of their key. Twice is as good as once.
 -- KEYS: the hash of newest versions, the sorted set of keys in force, the revision, the mark (a hash
 -- of epoch and last_id), then for each version the list of its policy's versions; all of one slot.

@@ -1,6 +1,10 @@
 #include "wire/slots.h"
 
+#include <array>
+#include <string>
+
 #include "base/iso8601.h"
+#include "wire/described.h"
 #include "wire/json_fields.h"
 
 namespace penstock::wire {
@@ -60,31 +64,36 @@ std::string encode_burst(const core::Burst& burst) {
   return std::move(out).take();
 }
 
-Result<core::SlotConfigDraft> decode_slot_config(JsonValue value) {
+Result<core::SlotConfigDraft> decode_slot_config(JsonValue value,
+                                                 const core::SlotConfigDraft* in_force) {
+  constexpr std::array<std::string_view, 4> kAlso = {"windowSizeSecs", "version", "active",
+                                                     "effectiveFrom"};
   JsonFields fields(value);
-  core::SlotConfigDraft draft;
-  draft.name = fields.required_id<ConfigName>("configName");
-  draft.max_per_window = fields.required_integer("maxPerWindow");
-  const auto size = fields.optional_duration("windowSize");
-  const auto size_secs = fields.optional_integer("windowSizeSecs");
-  if (size.has_value() == size_secs.has_value()) {
-    fields.problem("windowSize", size ? "must not stand beside windowSizeSecs"
-                                      : "is required, as windowSize or windowSizeSecs");
-  }
-  if (size) draft.window_size = *size;
-  if (size_secs) {
-    // Range-checked here as well, so that the multiplication cannot overflow.
-    const auto secs_max = std::chrono::duration_cast<Seconds>(core::kWindowSizeMax).count();
-    if (*size_secs < 1 || *size_secs > secs_max) {
-      fields.problem("windowSizeSecs", "must be from 1 to 86400");
-    } else {
-      draft.window_size = Seconds{*size_secs};
-    }
-  }
-  draft.pool = fields.optional_id<PoolName>("pool");
+  const auto secs = fields.optional_integer("windowSizeSecs");
   if (fields.error()) return std::unexpected(*fields.error());
+  core::SlotConfigDraft draft;
+  if (in_force != nullptr) draft = *in_force;
+  PENSTOCK_TRY(read_record(describe<core::SlotConfigDraft>(), &draft, value,
+                           {.also = kAlso, .whole = in_force == nullptr}));
+  if (in_force != nullptr && draft.name != in_force->name) {
+    return invalid_field("configName", "must be that of the config, or absent");
+  }
+  const JsonValue size = value.find("windowSize");
+  const bool has_size = size && !size.is_null();
+  if (has_size && secs) return invalid_field("windowSize", "must not stand beside windowSizeSecs");
+  if (!has_size && !secs && in_force == nullptr) {
+    return invalid_field("windowSize", "is required, as windowSize or windowSizeSecs");
+  }
+  if (secs) {
+    // Here, before the multiplication could overflow.
+    constexpr auto kSecsMax = std::chrono::duration_cast<Seconds>(core::kWindowSizeMax).count();
+    if (*secs < 1 || *secs > kSecsMax) {
+      return invalid_field("windowSizeSecs", "must be from 1 to " + std::to_string(kSecsMax));
+    }
+    draft.window_size = Seconds{*secs};
+  }
   if (draft.pool.empty()) draft.pool = PoolName::trusted(draft.name.str());
-  if (Result<void> valid = core::validate(draft); !valid) return std::unexpected(valid.error());
+  PENSTOCK_TRY(check_record(draft));
   return draft;
 }
 
@@ -107,12 +116,9 @@ void encode_slot(JsonWriter& out, const core::Slot& slot) {
 }
 
 void encode_slot_config(JsonWriter& out, const core::SlotConfig& config) {
-  out.begin_object()
-      .member("configName", config.name.str())
-      .member("maxPerWindow", config.max_per_window)
-      .member("windowSize", format_duration(config.window_size))
-      .member("pool", config.pool.str())
-      .member("version", config.version)
+  out.begin_object();
+  write_members(out, draft_of(config), Secrets::counted);
+  out.member("version", config.version)
       .member("active", config.active)
       .member("effectiveFrom", config.effective_from)
       .end_object();

@@ -24,13 +24,16 @@ inline constexpr std::int64_t kBurstMax = 1'000'000'000;
 Result<BurstCall> decode_burst_call(JsonValue value);
 // {firstScheduledTime, lastScheduledTime, windowsUsed, placed}
 std::string encode_burst(const core::Burst& burst);
-Result<core::SlotConfigDraft> decode_slot_config(JsonValue value);
+// The members of a config, its window's size as `windowSize` or in `windowSizeSecs`. With
+// `in_force` it is a merge: what is absent stays, and the name too.
+Result<core::SlotConfigDraft> decode_slot_config(JsonValue value,
+                                                 const core::SlotConfigDraft* in_force = nullptr);
 
 // {eventId, scheduledTime, delayMs, windowStart, configName}
 void encode_assignment(JsonWriter& out, const core::Slot& slot);
 // The same and {status, createdAt, configVersion, requestedTime, confirmBy?, owner?}
 void encode_slot(JsonWriter& out, const core::Slot& slot);
-// {configName, maxPerWindow, windowSize, windowSizeSecs?, pool, version, active, effectiveFrom}
+// Its members and {version, active, effectiveFrom}
 void encode_slot_config(JsonWriter& out, const core::SlotConfig& config);
 // {config, pool, windowSize, windows: [{windowStart, used, max}]}, and {truncated: true, next} when
 // there is more from `next` on.

@@ -9,6 +9,7 @@
 
 #include "base/iso8601.h"
 #include "base/test_instants.h"
+#include "wire/described.h"
 
 namespace penstock::wire {
 namespace {
@@ -30,9 +31,8 @@ std::string refusal_of(std::string_view json, Result<T> (*decoder)(JsonValue)) {
 }
 
 std::string refusal_of_call(std::string_view json) { return refusal_of(json, decode_slot_call); }
-std::string refusal_of_config(std::string_view json) {
-  return refusal_of(json, decode_slot_config);
-}
+Result<core::SlotConfigDraft> decode_config(JsonValue value) { return decode_slot_config(value); }
+std::string refusal_of_config(std::string_view json) { return refusal_of(json, decode_config); }
 
 TEST(SlotCall, is_decoded_with_all_its_fields) {
   const auto call = decode(
@@ -98,9 +98,9 @@ TEST(SlotCall, is_refused_naming_the_field) {
 }
 
 TEST(SlotConfigDraftJson, is_decoded_with_all_its_fields) {
-  const auto draft = decode(
-      R"({"configName":"payments","maxPerWindow":100,"windowSize":"PT4S","pool":"bank","x":1})",
-      decode_slot_config);
+  const auto draft =
+      decode(R"({"configName":"payments","maxPerWindow":100,"windowSize":"PT4S","pool":"bank"})",
+             decode_config);
   ASSERT_TRUE(draft);
   EXPECT_EQ(draft->name, ConfigName::trusted("payments"));
   EXPECT_EQ(draft->pool, PoolName::trusted("bank"));
@@ -112,7 +112,7 @@ TEST(SlotConfigDraftJson, has_a_pool_of_its_own_name_unless_it_says) {
   for (const std::string_view pool : {"", R"(,"pool":null)"}) {
     const auto draft = decode(
         R"({"configName":"c","maxPerWindow":1,"windowSize":"PT4S")" + std::string(pool) + "}",
-        decode_slot_config);
+        decode_config);
     ASSERT_TRUE(draft);
     EXPECT_EQ(draft->pool, PoolName::trusted("c"));
   }
@@ -123,7 +123,7 @@ TEST(SlotConfigDraftJson, takes_the_window_size_in_seconds_too) {
            {"1", Millis{1'000}}, {"4", Millis{4'000}}, {"86400", std::chrono::days{1}}}) {
     const auto draft = decode(
         R"({"configName":"c","maxPerWindow":1,"windowSize":null,"windowSizeSecs":)" + secs + "}",
-        decode_slot_config);
+        decode_config);
     ASSERT_TRUE(draft) << secs;
     EXPECT_EQ(draft->window_size, size);
   }
@@ -133,13 +133,15 @@ TEST(SlotConfigDraftJson, takes_the_limits_of_its_ranges) {
   for (const std::string_view json :
        {R"({"configName":"c","maxPerWindow":1,"windowSize":"PT0.001S"})",
         R"({"configName":"c","maxPerWindow":10000000,"windowSize":"P1D"})"}) {
-    EXPECT_TRUE(decode(json, decode_slot_config)) << json;
+    EXPECT_TRUE(decode(json, decode_config)) << json;
   }
 }
 
 TEST(SlotConfigDraftJson, is_refused_naming_the_field) {
   const std::string size = R"(,"windowSize":"PT4S"})";
   EXPECT_EQ(refusal_of_config("5"), "|the request must be an object, not a number");
+  EXPECT_EQ(refusal_of_config(R"({"configName":"c","maxPerWindows":1)" + size),
+            "maxPerWindows|maxPerWindows: is unknown; did you mean maxPerWindow?");
   EXPECT_EQ(refusal_of_config(R"({"maxPerWindow":1)" + size), "configName|configName: is required");
   EXPECT_EQ(refusal_of_config(R"({"configName":"a b","maxPerWindow":1)" + size),
             "configName|configName: must be printable ASCII without spaces");
@@ -183,6 +185,30 @@ TEST(SlotConfigDraftJson, is_refused_without_exactly_one_window_size_in_range) {
     EXPECT_EQ(refusal_of_config(head + R"(,"windowSizeSecs":)" + std::string(number) + "}"),
               "windowSizeSecs|windowSizeSecs: must be from 1 to 86400");
   }
+}
+
+TEST(SlotConfigDraftJson, is_merged_into_the_one_in_force) {
+  const auto in_force = decode(
+      R"({"configName":"c","maxPerWindow":5,"windowSize":"PT4S","pool":"bank"})", decode_config);
+  const auto merge = [&](std::string_view json) {
+    const auto document = parse_json(json);
+    return decode_slot_config(document->root(), &*in_force);
+  };
+  EXPECT_TRUE(differences(*in_force, *merge("{}")).empty());
+  EXPECT_TRUE(differences(*in_force, *merge(R"({"maxPerWindow":null,"version":3})")).empty());
+  EXPECT_EQ(differences(*in_force, *merge(R"({"configName":"c","windowSizeSecs":5})")),
+            std::vector<std::string>{"windowSize"});
+  EXPECT_EQ(merge(R"({"configName":"d"})").error().field, "configName");
+  EXPECT_EQ(merge(R"({"maxPerWindow":0})").error().field, "maxPerWindow");
+}
+
+TEST(SlotConfigDocument, keeps_every_field) {
+  const auto draft = decode(
+      R"({"configName":"c","maxPerWindow":5,"windowSize":"PT0.25S","pool":"bank"})", decode_config);
+  const std::string document = to_document(*draft);
+  EXPECT_EQ(document,
+            R"({"configName":"c","maxPerWindow":5,"windowSize":"PT0.25S","pool":"bank"})");
+  EXPECT_TRUE(differences(*draft, *from_document<core::SlotConfigDraft>(document)).empty());
 }
 
 core::Slot example_slot() {

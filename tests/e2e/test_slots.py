@@ -205,6 +205,22 @@ def test_config_versions_and_history(daemon):
     error_of(daemon.get("/admin/rate-limit/config?name=nope"), 404)
 
 
+def test_a_config_is_merged_by_patch(daemon):
+    daemon.put_config(max_per_window=5, pool="bank")
+    patch = lambda body, name="default": daemon.request("PATCH", f"/admin/rate-limit/config?name={name}", json.dumps(body),
+                                                        {"Content-Type": "application/json"})
+    merged = patch({"maxPerWindow": 6, "pool": None})
+    assert merged.status == 200, merged.body
+    config = merged.json()
+    assert (config["maxPerWindow"], config["windowSize"], config["pool"], config["version"]) == (6, "PT4S", "bank", 2)
+    assert daemon.get("/admin/rate-limit/config?name=default").json() == config
+    assert patch({"windowSizeSecs": 8}, "").json()["windowSize"] == "PT8S", "an empty name is the default config"
+    error_of(patch({"maxPerWindow": 6}, "none"), 404)
+    error_of(patch({"configName": "other"}), 400, "configName")
+    slip = error_of(patch({"maxPerWindows": 6}), 400, "maxPerWindows")
+    assert "did you mean maxPerWindow?" in slip["message"]
+
+
 @pytest.mark.parametrize("change,field", [
     ({"maxPerWindow": 0}, "maxPerWindow"), ({"maxPerWindow": -1}, "maxPerWindow"),
     ({"maxPerWindow": 10_000_001}, "maxPerWindow"), ({"maxPerWindow": "5"}, "maxPerWindow"),
@@ -212,6 +228,7 @@ def test_config_versions_and_history(daemon):
     ({"windowSize": "P1DT1S"}, "windowSize"), ({"windowSize": "4s"}, "windowSize"),
     ({"windowSize": None}, "windowSize"), ({"configName": ""}, "configName"),
     ({"windowSize": None, "windowSizeSecs": 0}, "windowSizeSecs"), ({"pool": "a b"}, "pool"),
+    ({"pol": "a"}, "pol"),
 ])
 def test_bad_configs_are_refused(shared_daemon, change, field):
     body = {"configName": "bad", "maxPerWindow": 5, "windowSize": "PT4S", **change}

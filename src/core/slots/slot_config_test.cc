@@ -19,13 +19,13 @@ SlotConfigDraft good_draft() {
 }
 
 TEST(SlotConfigDraft, passes_over_the_whole_allowed_range) {
-  EXPECT_TRUE(validate(good_draft()));
+  EXPECT_TRUE(check_record(good_draft()));
   for (const std::int64_t max : {kMaxPerWindowMin, kMaxPerWindowMax}) {
     for (const Millis size : {kWindowSizeMin, kWindowSizeMax}) {
       SlotConfigDraft draft = good_draft();
       draft.max_per_window = max;
       draft.window_size = size;
-      EXPECT_TRUE(validate(draft));
+      EXPECT_TRUE(check_record(draft));
     }
   }
 }
@@ -38,7 +38,7 @@ TEST(SlotConfigDraft, is_refused_with_the_allowed_maximum) {
         std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()}) {
     SlotConfigDraft draft = good_draft();
     draft.max_per_window = max;
-    const Result<void> result = validate(draft);
+    const Result<void> result = check_record(draft);
     ASSERT_FALSE(result) << max;
     EXPECT_EQ(result.error().kind, ErrorKind::invalid);
     EXPECT_EQ(result.error().field, "maxPerWindow");
@@ -53,7 +53,7 @@ TEST(SlotConfigDraft, is_refused_with_the_allowed_window_sizes) {
        {Millis{0}, Millis{-4'000}, kWindowSizeMax + Millis{1}, Millis::max(), Millis::min()}) {
     SlotConfigDraft draft = good_draft();
     draft.window_size = size;
-    const Result<void> result = validate(draft);
+    const Result<void> result = check_record(draft);
     ASSERT_FALSE(result) << size.count();
     EXPECT_EQ(result.error().kind, ErrorKind::invalid);
     EXPECT_EQ(result.error().field, "windowSize");
@@ -64,18 +64,18 @@ TEST(SlotConfigDraft, is_refused_with_the_allowed_window_sizes) {
 TEST(SlotConfigDraft, is_refused_without_a_name) {
   SlotConfigDraft draft = good_draft();
   draft.name = ConfigName{};
-  const Result<void> result = validate(draft);
+  const Result<void> result = check_record(draft);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().field, "configName");
-  EXPECT_EQ(result.error().what, "configName: must not be empty");
+  EXPECT_EQ(result.error().what, "configName: is required");
 }
 
 TEST(SlotConfigDraft, may_leave_its_pool_out_but_not_misspell_it) {
   SlotConfigDraft draft = good_draft();
   draft.pool = PoolName{};
-  EXPECT_TRUE(validate(draft));
+  EXPECT_TRUE(check_record(draft));
   draft.pool = PoolName::trusted("two words");
-  const Result<void> result = validate(draft);
+  const Result<void> result = check_record(draft);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().field, "pool");
 }

@@ -39,6 +39,23 @@ TEST_F(SlotRoutesTest, change_a_config) {
   EXPECT_EQ(response.body, kPaymentsConfig);
 }
 
+TEST_F(SlotRoutesTest, merge_into_a_config) {
+  const auto patch = [this](std::string query, std::string body) {
+    return send(Method::patch, "/admin/rate-limit/config",
+                {.body = std::move(body), .query = std::move(query)});
+  };
+  EXPECT_CALL(configs_, put(_, _)).WillOnce([](const core::SlotConfigDraft& draft, auto) {
+    EXPECT_EQ(draft.max_per_window, 7);
+    EXPECT_EQ(draft.pool.str(), "bank");
+    EXPECT_EQ(draft.window_size, Seconds{4});
+    return store::SlotConfigChange{slot_config(draft.name), std::nullopt};
+  });
+  EXPECT_EQ(patch("name=payments", R"({"maxPerWindow":7})").body, kPaymentsConfig);
+  EXPECT_EQ(patch("name=nope", R"({"maxPerWindow":7})").status, 404);
+  EXPECT_EQ(patch("name=payments", R"({"configName":"other"})").status, 400);
+  EXPECT_EQ(patch("name=payments", "nope").status, 400);
+}
+
 TEST_F(SlotRoutesTest, refuse_a_config_that_is_malformed_or_in_conflict) {
   expect_bad(post_config(R"({"configName":"c","maxPerWindow":1.5,"windowSize":"PT4S"})"),
              "maxPerWindow", "must be a whole number within 64 bits");

@@ -157,7 +157,7 @@ void preview_burst(SlotService& slots, const Clock& clock, const Request& reques
       });
 }
 
-// The answer of the three routes that give one config.
+// The answer of the routes that give one config.
 auto send_config(Exchange&& exchange) {
   return [exchange = std::move(exchange)](Result<core::SlotConfig> config) mutable {
     if (!config) return exchange.fail(config.error());
@@ -206,6 +206,23 @@ void put_config(SlotService& slots, const Clock& clock, const Request& request, 
   if (!draft) return exchange.fail(draft.error());
   std::string request_id = exchange.request_id();
   slots.put_config(std::move(*draft), std::move(request_id), send_config(std::move(exchange)));
+}
+
+// The body is read once the config in force is known, so the merge takes a copy along.
+void patch_config(SlotService& slots, const Clock& clock, const Request& request, Reply&& reply) {
+  Exchange exchange(request, std::move(reply), clock);
+  Result<ConfigName> name = config_param(request, "name");
+  if (!name) return exchange.fail(name.error());
+  if (!read_json(request, exchange)) return;
+  auto merge = [body = std::string(request.body)](
+                   const core::SlotConfig& in_force) -> Result<core::SlotConfigDraft> {
+    const wire::JsonDocument document = PENSTOCK_TRY(wire::parse_json(body));
+    const core::SlotConfigDraft draft = core::draft_of(in_force);
+    return wire::decode_slot_config(document.root(), &draft);
+  };
+  std::string request_id = exchange.request_id();
+  slots.patch_config(std::move(*name), std::move(merge), std::move(request_id),
+                     send_config(std::move(exchange)));
 }
 
 void get_config_history(SlotService& slots, const Clock& clock, const Request& request,
@@ -267,6 +284,7 @@ void add_slot_config_routes(std::vector<Route>& routes, SlotService& slots, cons
   add(Method::get, "/admin/rate-limit/config", BodyLimit::none, get_config);
   add(Method::get, kConfigs, BodyLimit::none, list_configs);
   add(Method::post, "/admin/rate-limit/config", BodyLimit::single, put_config);
+  add(Method::patch, "/admin/rate-limit/config", BodyLimit::single, patch_config);
   add(Method::get, "/admin/rate-limit/config/history", BodyLimit::none, get_config_history);
   add(Method::post, "/admin/rate-limit/cache/flush", BodyLimit::single, flush_cache);
 }

@@ -17,6 +17,10 @@ constexpr std::size_t kConfigHistoryMax = 1'000;  // versions of one config show
 constexpr Seconds kExpireInterval{2};             // the contract allows ten
 constexpr std::size_t kExpireStep = 500;          // slots in one step of the store: some 10 ms
 
+std::unexpected<Error> unknown_config(const ConfigName& name) {
+  return fail(ErrorKind::not_found, "there is no slot config named " + name.str());
+}
+
 }  // namespace
 
 SlotService::Instruments::Instruments(runtime::Metrics& metrics)
@@ -182,9 +186,7 @@ void SlotService::find(EventId event, Done<Result<std::optional<core::Slot>>> do
 
 Result<std::shared_ptr<const core::SlotConfig>> SlotService::active(const ConfigName& name) {
   auto config = cache_.find(name);
-  if (config && *config == nullptr) {
-    return fail(ErrorKind::not_found, "there is no slot config named " + name.str());
-  }
+  if (config && *config == nullptr) return unknown_config(name);
   return config;
 }
 
@@ -244,24 +246,41 @@ void SlotService::get_config(ConfigName name, Done<Result<core::SlotConfig>> don
                 });
 }
 
+Result<core::SlotConfig> SlotService::put_now(const core::SlotConfigDraft& draft,
+                                              std::string_view request_id) {
+  store::SlotConfigChange change = PENSTOCK_TRY(configs_.put(draft, std::nullopt));
+  cache_.remember(change.current);
+  const core::SlotConfig& now = change.current;
+  const auto& before = change.previous;
+  log_.info("slots.config_changed", {{"request_id", request_id},
+                                     {"config", now.name.str()},
+                                     {"version", now.version},
+                                     {"max_per_window_old", before ? before->max_per_window : 0},
+                                     {"max_per_window_new", now.max_per_window},
+                                     {"window_ms_old", before ? before->window_size.count() : 0},
+                                     {"window_ms_new", now.window_size.count()}});
+  return std::move(change.current);
+}
+
 void SlotService::put_config(core::SlotConfigDraft draft, std::string request_id,
                              Done<Result<core::SlotConfig>> done) {
   readers_.read(std::move(done),
-                [this, draft = std::move(draft),
-                 request_id = std::move(request_id)]() -> Result<core::SlotConfig> {
-                  auto change = PENSTOCK_TRY(configs_.put(draft, std::nullopt));
-                  cache_.remember(change.current);
-                  const core::SlotConfig& now = change.current;
-                  const auto& before = change.previous;
-                  log_.info("slots.config_changed",
-                            {{"request_id", request_id},
-                             {"config", now.name.str()},
-                             {"version", now.version},
-                             {"max_per_window_old", before ? before->max_per_window : 0},
-                             {"max_per_window_new", now.max_per_window},
-                             {"window_ms_old", before ? before->window_size.count() : 0},
-                             {"window_ms_new", now.window_size.count()}});
-                  return std::move(change.current);
+                [this, draft = std::move(draft), request_id = std::move(request_id)] {
+                  return put_now(draft, request_id);
+                });
+}
+
+void SlotService::patch_config(ConfigName name, ConfigMerge change, std::string request_id,
+                               Done<Result<core::SlotConfig>> done) {
+  readers_.read(std::move(done),
+                [this, name = or_default(std::move(name)), change = std::move(change),
+                 request_id = std::move(request_id)]() mutable -> Result<core::SlotConfig> {
+                  // From the store: what this node remembers may be a second old.
+                  const std::optional<core::SlotConfig> in_force =
+                      PENSTOCK_TRY(configs_.find(name));
+                  if (!in_force) return unknown_config(name);
+                  const core::SlotConfigDraft draft = PENSTOCK_TRY(change(*in_force));
+                  return put_now(draft, request_id);
                 });
 }
 

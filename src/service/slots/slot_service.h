@@ -80,6 +80,11 @@ class SlotService {
   void get_config(ConfigName name, Done<Result<core::SlotConfig>> done);
   void put_config(core::SlotConfigDraft draft, std::string request_id,
                   Done<Result<core::SlotConfig>> done);
+  // `change` makes the new draft from the config in force; `not_found` when there is none.
+  using ConfigMerge =
+      std::move_only_function<Result<core::SlotConfigDraft>(const core::SlotConfig&)>;
+  void patch_config(ConfigName name, ConfigMerge change, std::string request_id,
+                    Done<Result<core::SlotConfig>> done);
   // The active ones behind `after` (empty = all), in the order of their names.
   void list_configs(ConfigName after, std::size_t limit,
                     Done<Result<std::vector<core::SlotConfig>>> done);
@@ -112,6 +117,8 @@ class SlotService {
   ConfigName or_default(ConfigName name) const;
   // The active config of `name`, or `not_found`.
   Result<std::shared_ptr<const core::SlotConfig>> active(const ConfigName& name);
+
+  Result<core::SlotConfig> put_now(const core::SlotConfigDraft& draft, std::string_view request_id);
 
   using Change = Result<core::Slot> (store::SlotLife::*)(const EventId&, std::optional<Instant>);
   Error no_public_slot(const EventId& event, Error not_found);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/rocksdb/bytes.h"
+#include "wire/described.h"
 
 namespace penstock::store::embedded {
 namespace {
@@ -203,33 +204,26 @@ std::string config_key(const ConfigName& name, std::int64_t version) {
 std::string encode_config(const core::SlotConfig& config) {
   std::string out;
   put_number(out, kFormat);
-  put_text(out, config.pool.str());
-  put_number(out, static_cast<std::uint32_t>(config.max_per_window));
-  put_number(out, static_cast<std::uint64_t>(config.window_size.count()));
   put_micros(out, config.effective_from);
+  put_long_text(out, wire::to_document(core::draft_of(config)));
   return out;
 }
 
 Result<core::SlotConfig> decode_config(std::string_view key, std::string_view value) {
-  core::SlotConfig config;
   SlotReader key_reader("the key of a config", key);
-  config.name = key_reader.id_to_nul<ConfigName>();
+  const auto name = key_reader.id_to_nul<ConfigName>();
   const std::uint64_t version = ~key_reader.number<std::uint64_t>();
   if (version == 0 || version > UINT32_MAX) key_reader.refuse("has a version out of range");
-  config.version = static_cast<std::int64_t>(version);
   PENSTOCK_TRY(key_reader.done(0));
 
   SlotReader reader("the config record", value);
   reader.format();
-  config.pool = reader.id<PoolName>();
-  config.max_per_window = reader.number<std::uint32_t>();
-  if (config.max_per_window < core::kMaxPerWindowMin ||
-      config.max_per_window > core::kMaxPerWindowMax) {
-    reader.refuse("has a maximum out of range");
-  }
-  config.window_size = reader.window_size();
-  config.effective_from = reader.micros();
-  return reader.done(std::move(config));
+  const Instant effective_from = reader.micros();
+  const std::string_view document = reader.long_text();
+  PENSTOCK_TRY(reader.done(0));
+  core::SlotConfigDraft draft = PENSTOCK_TRY(wire::from_document<core::SlotConfigDraft>(document));
+  return core::config_of(std::move(draft), static_cast<std::int64_t>(version), /*active=*/false,
+                         effective_from);
 }
 
 }  // namespace penstock::store::embedded

@@ -5,10 +5,11 @@
 // is wrong.
 //
 //   meta         engine/rocksdb/format.h, seal.h; "progress": store/embedded/writer.h
-//   event_slot   event id                                        -> kFormat status times config term?
-//   slot_term    confirm-by us, event id                         -> kFormat; ASSIGNED, with a term
-//   slot_window  u8 length, pool, u64 size ms, u64 start ms      -> kFormat u32 used
-//   slot_config  name, NUL, u64 ~version (newest version first)  -> kFormat config
+//   event_slot   event id                                        -> kFormat status times config
+//   term? slot_term    confirm-by us, event id                         -> kFormat; ASSIGNED, with a
+//   term slot_window  u8 length, pool, u64 size ms, u64 start ms      -> kFormat u32 used
+//   slot_config  name, NUL, u64 ~version (newest version first)
+//                -> kFormat effective from us, the document of the draft
 //   throttle_policy: policy_encoding.h
 //   throttle_usage   throttle key                                -> as core/limits/state.h
 //   queue_*: queue_encoding.h; item_type: item_type_encoding.h; payment*: payment_encoding.h

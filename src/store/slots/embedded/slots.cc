@@ -73,17 +73,11 @@ Result<std::optional<core::SlotConfig>> EmbeddedConfigs::find(const ConfigName& 
 
 Result<SlotConfigChange> EmbeddedConfigs::put(const core::SlotConfigDraft& draft,
                                               std::optional<Instant> now) {
-  PENSTOCK_TRY(core::validate(draft));
+  PENSTOCK_TRY(check_record(draft));
   const auto [lock, view] = PENSTOCK_TRY(writer_.turn());
   const ActiveConfigs::Snapshot previous = writer_.configs.find(draft.name);
-  const core::SlotConfig config{
-      .name = draft.name,
-      .pool = draft.pool.empty() ? PoolName::trusted(draft.name.str()) : draft.pool,
-      .max_per_window = draft.max_per_window,
-      .window_size = draft.window_size,
-      .version = previous ? previous->version + 1 : 1,
-      .active = true,
-      .effective_from = writer_.at(now)};
+  const core::SlotConfig config = core::config_of(draft, previous ? previous->version + 1 : 1,
+                                                  /*active=*/true, writer_.at(now));
   PENSTOCK_TRY(check_window_size(view, config));
   Changes changes(view);
   changes.put(Family::slot_config, config_key(config.name, config.version), encode_config(config));

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "store/slots/postgres/slots.h"
+#include "wire/described.h"
 
 namespace penstock::store::postgres {
 namespace {
@@ -25,48 +26,40 @@ class Configs final : public SlotConfigStore {
 
   Result<SlotConfigChange> put(const core::SlotConfigDraft& draft,
                                std::optional<Instant> now) override {
-    PENSTOCK_TRY(core::validate(draft));
-    const PoolName pool = draft.pool.empty() ? PoolName::trusted(draft.name.str()) : draft.pool;
-    const Rows rows = PENSTOCK_TRY(database_.insist("put_config", draft.name, pool,
-                                                    static_cast<std::int32_t>(draft.max_per_window),
-                                                    std::int64_t{draft.window_size.count()}, now));
+    PENSTOCK_TRY(check_record(draft));
+    core::SlotConfig made = core::config_of(draft, 0, /*active=*/true, {});
+    const Rows rows = PENSTOCK_TRY(database_.insist(
+        "put_config", made.name, made.pool, static_cast<std::int32_t>(made.max_per_window),
+        std::int64_t{made.window_size.count()}, wire::to_document(core::draft_of(made)), now));
     const auto row = rows[0];
     if (!row[0].null()) return fail(ErrorKind::conflict, row[0]);
-    SlotConfigChange change{.current = {.name = draft.name,
-                                        .pool = pool,
-                                        .max_per_window = draft.max_per_window,
-                                        .window_size = draft.window_size,
-                                        .version = row[1],
-                                        .active = true,
-                                        .effective_from = row[2]},
-                            .previous = std::nullopt};
-    if (!row[6].null()) {
-      change.previous = core::SlotConfig{.name = draft.name,
-                                         .pool = PoolName::trusted(row[3]),
-                                         .max_per_window = row[4],
-                                         .window_size = Millis{row[5].as<std::int64_t>()},
-                                         .version = row[6],
-                                         .active = false,
-                                         .effective_from = row[7]};
+    made.version = row[1];
+    made.effective_from = row[2];
+    SlotConfigChange change{.current = std::move(made), .previous = std::nullopt};
+    if (!row[3].null()) {
+      core::SlotConfig previous = PENSTOCK_TRY(config_at(row, 3));
+      change.previous = std::move(previous);
     }
     return change;
   }
 
  private:
-  static core::SlotConfig config_of(Rows::Row row) {
-    return {.name = ConfigName::trusted(row[0]),
-            .pool = PoolName::trusted(row[1]),
-            .max_per_window = row[2],
-            .window_size = Millis{row[3].as<std::int64_t>()},
-            .version = row[4],
-            .active = row[5],
-            .effective_from = row[6]};
+  // A version: its number, whether it is the active one, since when, and the document of its draft.
+  static Result<core::SlotConfig> config_at(Rows::Row row, int column) {
+    core::SlotConfigDraft draft =
+        PENSTOCK_TRY(wire::from_document<core::SlotConfigDraft>(row[column + 3]));
+    return core::config_of(std::move(draft), row[column], row[column + 1], row[column + 2]);
   }
 
   template <class... Values>
   Result<std::vector<core::SlotConfig>> read(std::string_view name, const Values&... values) {
     const Rows rows = PENSTOCK_TRY(database_.insist(name, values...));
-    return rows.map(config_of);
+    std::vector<core::SlotConfig> configs;
+    for (const auto row : rows) {
+      core::SlotConfig config = PENSTOCK_TRY(config_at(row, 0));
+      configs.push_back(std::move(config));
+    }
+    return configs;
   }
 
   Database database_;

@@ -13,7 +13,8 @@ CREATE TABLE slot_pool (
   UNIQUE (name, window_size_ms)
 );
 
--- All versions of all configs; the newest of a name is the active one.
+-- All versions of all configs; the newest of a name is the active one. `document` is what people set, as
+-- core/slots/slot_config.h describes it; pool and maximum stand beside it for assign_slots.
 CREATE TABLE slot_config (
   config_id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   pool_id integer NOT NULL REFERENCES slot_pool,
@@ -22,6 +23,7 @@ CREATE TABLE slot_config (
   max_per_window integer NOT NULL CHECK (max_per_window > 0),
   active boolean NOT NULL,
   name text COLLATE "C" NOT NULL,
+  document json NOT NULL,
   UNIQUE (name, version)
 );
 CREATE UNIQUE INDEX slot_config_active ON slot_config (name) WHERE active;

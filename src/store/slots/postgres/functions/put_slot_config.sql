@@ -4,10 +4,10 @@
 -- there to see. Notifies all nodes at commit.
 CREATE FUNCTION put_slot_config(
   IN config_name text, IN pool_name text, IN new_max integer, IN new_size_ms bigint,
-  IN now_us bigint,
+  IN new_document json, IN now_us bigint,
   OUT problem text, OUT version bigint, OUT effective_from_us bigint,
-  OUT old_pool text, OUT old_max integer, OUT old_size_ms bigint, OUT old_version bigint,
-  OUT old_effective_from_us bigint)
+  OUT old_version bigint, OUT old_active boolean, OUT old_effective_from_us bigint,
+  OUT old_document json)
 LANGUAGE plpgsql VOLATILE
 SET search_path = penstock, pg_temp SET jit = off
 AS $$
@@ -55,14 +55,14 @@ BEGIN
   IF old.config_id IS NOT NULL THEN
     UPDATE slot_config SET active = false WHERE config_id = old.config_id;
     old_version := old.version;
-    old_max := old.max_per_window;
+    old_active := false;
     old_effective_from_us := old.effective_from_us;
-    SELECT p.name, p.window_size_ms INTO old_pool, old_size_ms
-      FROM slot_pool p WHERE p.pool_id = old.pool_id;
+    old_document := old.document;
   END IF;
   version := coalesce(old.version, 0) + 1;
-  INSERT INTO slot_config (pool_id, version, effective_from_us, max_per_window, active, name)
-  VALUES (pool, version, effective_from_us, new_max, true, config_name);
+  INSERT INTO slot_config
+    (pool_id, version, effective_from_us, max_per_window, active, name, document)
+  VALUES (pool, version, effective_from_us, new_max, true, config_name, new_document);
   PERFORM pg_notify('penstock_slot_config', config_name);
 END
 $$;

@@ -13,7 +13,7 @@ foreach(folder library core/limits core/policy store/limits/memory)
 endforeach()
 list(FILTER library_sources EXCLUDE REGEX "_(test|conformance)\\.cc$")
 foreach(file base/check base/result runtime/clocks runtime/tick_clock wire/filter_keys
-             wire/ip_address wire/percent wire/route_path wire/throttle_headers)
+             wire/ip_address wire/percent wire/throttle_headers)
   list(APPEND library_sources ${PROJECT_SOURCE_DIR}/src/${file}.cc)
 endforeach()
 

@@ -1,4 +1,4 @@
-// wire/filter_keys, ip_address, route_path: whatever a request says, it gets good and different
+// wire/filter_keys, ip_address: whatever a request says, it gets good and different
 // keys; what strangers say about themselves changes nothing; addresses and paths have one spelling.
 //
 // The input is lines: peer, X-Forwarded-For twice, API key, user, URI.
@@ -15,7 +15,6 @@
 #include "core/policy/throttle_key.h"
 #include "wire/filter_keys.h"
 #include "wire/ip_address.h"
-#include "wire/route_path.h"
 
 namespace {
 

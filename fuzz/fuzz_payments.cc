@@ -11,7 +11,7 @@
 
 #include "base/check.h"
 #include "base/iso8601.h"
-#include "wire/csv.h"
+#include "wire/batch.h"
 #include "wire/json.h"
 #include "wire/payments.h"
 

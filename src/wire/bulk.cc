@@ -68,9 +68,8 @@ void append_bulk_usage(std::string& out, std::string_view index, const BulkUsage
 }
 
 Result<BulkOutcome> decode_bulk_answer(std::string_view body) {
-  const Result<JsonDocument> document = parse_json(body);
-  if (!document) return std::unexpected(document.error());
-  const JsonValue root = document->root();
+  const JsonDocument document = PENSTOCK_TRY(parse_json(body));
+  const JsonValue root = document.root();
   BulkOutcome outcome;
   if (root.type() != JsonType::object) return fail(ErrorKind::invalid, "is no answer to a bulk");
   const JsonValue errors = root.find("errors");

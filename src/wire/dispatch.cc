@@ -56,9 +56,7 @@ Result<core::ItemCall> decode_item_call(JsonValue value, const ItemType& type,
     call.id = fields.required_id<ItemId>("itemId");
     if (fields.error()) return std::unexpected(*fields.error());
   } else {
-    Result<ItemId> other = ItemId::parse("itemId", other_id);
-    if (!other) return std::unexpected(std::move(other.error()));
-    call.id = std::move(*other);
+    call.id = PENSTOCK_TRY(ItemId::parse("itemId", other_id));
   }
   if (is_reserved(call.id)) return invalid_field("itemId", "this word is reserved");
   if (const std::optional<JsonValue> slot = fields.optional_object("slot")) {

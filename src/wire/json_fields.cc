@@ -72,12 +72,6 @@ std::optional<bool> JsonFields::optional_boolean(std::string_view name) {
   return found->boolean();
 }
 
-std::optional<std::string_view> JsonFields::optional_number(std::string_view name) {
-  const auto found = member(name, JsonType::number);
-  if (!found) return std::nullopt;
-  return found->raw();
-}
-
 std::optional<JsonValue> JsonFields::optional_array(std::string_view name) {
   return member(name, JsonType::array);
 }

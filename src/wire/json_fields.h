@@ -27,8 +27,6 @@ class JsonFields {
   std::int64_t required_integer(std::string_view name);
   std::optional<std::int64_t> optional_integer(std::string_view name);
   std::optional<bool> optional_boolean(std::string_view name);
-  // A number exactly as it was written.
-  std::optional<std::string_view> optional_number(std::string_view name);
   std::optional<JsonValue> optional_array(std::string_view name);
   std::optional<JsonValue> optional_object(std::string_view name);
   Instant required_instant(std::string_view name);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "wire/csv.h"
+#include "wire/batch.h"
 
 namespace penstock::wire {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/iso8601.h"
-#include "wire/csv.h"
+#include "wire/batch.h"
 #include "wire/slots.h"
 
 namespace penstock::daemon {

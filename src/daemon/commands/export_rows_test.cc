@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/iso8601.h"
-#include "wire/csv.h"
+#include "wire/batch.h"
 
 namespace penstock::daemon {
 namespace {

@@ -7,7 +7,7 @@
 #include "front/http/json_routes.h"
 #include "front/http/paging.h"
 #include "front/http/payment_views.h"
-#include "wire/csv.h"
+#include "wire/batch.h"
 #include "wire/payments.h"
 
 namespace penstock::front {

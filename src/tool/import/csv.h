@@ -1,4 +1,4 @@
-// CSV read line by line from a file of any size; wire/csv.h has the form of one row.
+// CSV read line by line from a file of any size; wire/batch.h has the form of one row.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "tool/import/text_input.h"
-#include "wire/csv.h"
+#include "wire/batch.h"
 
 namespace penstock::tool {
 

@@ -120,8 +120,7 @@ Result<core::PaymentCall> PaymentColumns::decode(std::span<const std::string> ro
       return invalid_field(kFields[field], "is required");
     }
   }
-  Result<PaymentId> id = PaymentId::parse("paymentId", text(kPaymentId));
-  if (!id) return std::unexpected(std::move(id.error()));
+  PaymentId id = PENSTOCK_TRY(PaymentId::parse("paymentId", text(kPaymentId)));
   const Result<Instant> execution = parse_instant(text(kExecutionTime));
   if (!execution) return invalid_field("executionTime", execution.error().what);
   core::PaymentTexts texts{.amount = text(kAmount),
@@ -131,14 +130,14 @@ Result<core::PaymentCall> PaymentColumns::decode(std::span<const std::string> ro
                            .reference = std::nullopt};
   if (!text(kReference).empty()) texts.reference = text(kReference);
   if (text(kMetadata).empty()) {
-    return make_call(std::move(*id), texts, *execution, std::nullopt, metadata_bytes_max);
+    return make_call(std::move(id), texts, *execution, std::nullopt, metadata_bytes_max);
   }
   const Result<JsonDocument> metadata = parse_json(text(kMetadata));
   if (!metadata) return invalid_field("metadata", metadata.error().what);
   if (metadata->root().type() != JsonType::object) {
     return invalid_field("metadata", "must be a JSON object");
   }
-  return make_call(std::move(*id), texts, *execution, metadata->root(), metadata_bytes_max);
+  return make_call(std::move(id), texts, *execution, metadata->root(), metadata_bytes_max);
 }
 
 void encode_payment_members(JsonWriter& out, const core::PaymentCall& call) {
@@ -198,6 +197,37 @@ Result<core::PaymentStatus> decode_status_report(JsonValue value) {
   const std::optional<core::PaymentStatus> status = core::payment_status_of(name);
   if (!status) return invalid_field("status", "must be ACCEPTED, PROCESSING or FAILED");
   return *status;
+}
+
+Result<core::PaymentRules> decode_payment_rules(JsonValue value, Unknown unknown) {
+  if (value.type() != JsonType::array) {
+    return fail(ErrorKind::invalid,
+                "the request must be an array, not " + std::string(to_string(value.type())));
+  }
+  core::PaymentRules rules;
+  for (JsonValue each = value.first(); each; each = each.next()) {
+    const std::string place = "[" + std::to_string(rules.size()) + "]";
+    if (each.type() != JsonType::object) {
+      return invalid_field(place, "must be an object, not " + std::string(to_string(each.type())));
+    }
+    PENSTOCK_TRY(read_record(describe<core::PaymentRule>(), &rules.emplace_back(), each,
+                             {.unknown = unknown, .path = place + ".", .whole = true}));
+    if (rules.size() > core::kPaymentRulesMax) break;  // check_rules says so
+  }
+  PENSTOCK_TRY(core::check_rules(rules));
+  return rules;
+}
+
+std::string encode_payment_rules(const core::PaymentRules& rules) {
+  JsonWriter out(rules.size() * 160 + 16);
+  out.begin_array();
+  for (const core::PaymentRule& rule : rules) {
+    out.begin_object();
+    write_members(out, rule, Secrets::counted);
+    out.end_object();
+  }
+  out.end_array();
+  return std::move(out).take();
 }
 
 }  // namespace penstock::wire

@@ -11,6 +11,7 @@
 #include "core/payments/payment.h"
 #include "core/payments/rules.h"
 #include "core/payments/status.h"
+#include "wire/described.h"
 #include "wire/json.h"
 
 namespace penstock::wire {
@@ -48,8 +49,8 @@ std::string encode_payment_context(const core::PaymentCall& call, Instant receiv
 // {status}
 Result<core::PaymentStatus> decode_status_report(JsonValue value);
 
-// [{name, when: {currency?, amountAbove?, debtorIban?, creditorIban?, country?}, then, reason}]
-Result<core::PaymentRules> decode_payment_rules(JsonValue value);
+// An array of rules. A store ignores members that this version does not know.
+Result<core::PaymentRules> decode_payment_rules(JsonValue value, Unknown unknown = Unknown::refuse);
 std::string encode_payment_rules(const core::PaymentRules& rules);
 
 }  // namespace penstock::wire

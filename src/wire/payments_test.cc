@@ -220,6 +220,10 @@ TEST(PaymentRules, name_the_field_at_fault) {
             "[0].when.country");
   EXPECT_EQ(field_of(R"({"name":"a","when":{"currency":"X"},"then":"hold","reason":"r"})"),
             "[0].when.currency");
+  EXPECT_EQ(field_of(R"({"name":"a","when":{},"than":"hold","then":"hold","reason":"r"})"),
+            "[0].than");
+  EXPECT_EQ(field_of(R"({"name":"a","when":{"contry":"DE"},"then":"hold","reason":"r"})"),
+            "[0].when.contry");
   EXPECT_EQ(field_of("7"), "[0]");
   EXPECT_FALSE(rules("{}"));
 }

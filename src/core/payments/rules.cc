@@ -28,15 +28,7 @@ Result<void> check_rules(const PaymentRules& rules) {
   std::set<std::string_view> names;
   for (std::size_t i = 0; i < rules.size(); ++i) {
     const std::string place = "[" + std::to_string(i) + "].";
-    const auto bad_text = [](const std::string& text) {
-      return text.empty() || text.size() > kRuleTextBytesMax;
-    };
-    if (bad_text(rules[i].name)) {
-      return invalid_field(place + "name", "must be a text of 1 to 200 bytes");
-    }
-    if (bad_text(rules[i].reason)) {
-      return invalid_field(place + "reason", "must be a text of 1 to 200 bytes");
-    }
+    PENSTOCK_TRY(check_record(describe<PaymentRule>(), &rules[i], place));
     if (!names.insert(rules[i].name).second) {
       return invalid_field(place + "name", "is the name of another rule, too");
     }
@@ -45,3 +37,26 @@ Result<void> check_rules(const PaymentRules& rules) {
 }
 
 }  // namespace penstock::core
+
+namespace penstock {
+
+std::string Description<core::PaymentCondition>::currency_problem(const FieldValue& value) {
+  if (core::currency_of(std::get<std::string>(value))) return {};
+  return "must be a code of ISO 4217 in capitals, like EUR";
+}
+
+std::string Description<core::PaymentCondition>::country_problem(const FieldValue& value) {
+  if (core::has_ibans(std::get<std::string>(value))) return {};
+  return "must be the two capitals of a country whose accounts have IBANs";
+}
+
+// A bound has no more digits than the currency it is about.
+Result<void> Description<core::PaymentCondition>::rule(const When& when) {
+  const auto currency = core::currency_of(when.currency);
+  if (!when.above || !currency) return {};
+  const auto above = core::parse_threshold(core::format_threshold(*when.above), currency->digits);
+  if (!above) return invalid_field("amountAbove", above.error().what);
+  return {};
+}
+
+}  // namespace penstock

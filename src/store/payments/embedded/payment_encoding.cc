@@ -106,7 +106,8 @@ Result<PaymentRuleRecord> decode_payment_rule_record(std::string_view value) {
   const std::string_view json = reader.long_text();
   const Result<wire::JsonDocument> document = wire::parse_json(json);
   Result<core::PaymentRules> rules =
-      document ? wire::decode_payment_rules(document->root()) : std::unexpected(document.error());
+      document ? wire::decode_payment_rules(document->root(), wire::Unknown::ignore)
+               : std::unexpected(document.error());
   if (rules) {
     record.rules = std::move(*rules);
   } else {

@@ -177,7 +177,8 @@ class PaymentRuleTable final : public PaymentRuleStore {
     if (rows.empty()) return PaymentRuleRecord{};
     const Result<wire::JsonDocument> document = wire::parse_json(rows.text(0, 2));
     Result<core::PaymentRules> rules =
-        document ? wire::decode_payment_rules(document->root()) : std::unexpected(document.error());
+        document ? wire::decode_payment_rules(document->root(), wire::Unknown::ignore)
+                 : std::unexpected(document.error());
     if (!rules) {
       return fail(ErrorKind::corrupt, "payment_rules does not hold rules: " + rules.error().what);
     }

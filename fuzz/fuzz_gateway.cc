@@ -16,8 +16,7 @@ using namespace penstock;
 void check_config(const Result<wire::QuotaCall>& call) {
   if (!call) return PENSTOCK_CHECK(!call.error().what.empty());
   PENSTOCK_CHECK(call->user.raw >= 0);
-  PENSTOCK_CHECK(
-      core::check_quota_rule(call->rule.rate_limit, call->rule.window.count()).has_value());
+  PENSTOCK_CHECK(check_record(call->rule).has_value());
 }
 
 void check_send(const Result<core::SendCall>& call) {

@@ -1,9 +1,11 @@
 #include "wire/gateway.h"
 
+#include <array>
 #include <charconv>
 #include <utility>
 
 #include "base/utf8.h"
+#include "wire/described.h"
 #include "wire/json_digest.h"
 #include "wire/json_fields.h"
 
@@ -47,16 +49,15 @@ Result<core::SendCall> call_of(core::UserId user, std::string_view message, std:
 }  // namespace
 
 Result<QuotaCall> decode_quota_call(JsonValue value) {
+  constexpr std::array<std::string_view, 3> kAlso = {"userId", "currentCount", "lastRefreshTime"};
   JsonFields fields(value);
   const std::int64_t user = fields.required_integer("userId");
-  const std::int64_t rate_limit = fields.required_integer("rateLimit");
-  const std::int64_t window = fields.required_integer("timeWindow");
   if (fields.error()) return std::unexpected(*fields.error());
-  const Result<core::UserId> user_id = core::check_user_id(user);
-  if (!user_id) return std::unexpected(user_id.error());
-  const Result<core::QuotaRule> rule = core::check_quota_rule(rate_limit, window);
-  if (!rule) return std::unexpected(rule.error());
-  return QuotaCall{.user = *user_id, .rule = *rule};
+  QuotaCall call;
+  call.user = PENSTOCK_TRY(core::check_user_id(user));
+  PENSTOCK_TRY(
+      read_record(describe<core::QuotaRule>(), &call.rule, value, {.also = kAlso, .whole = true}));
+  return call;
 }
 
 Result<core::SendCall> decode_send_call(JsonValue value) {
@@ -66,10 +67,9 @@ Result<core::SendCall> decode_send_call(JsonValue value) {
   const std::optional<std::string_view> to = fields.optional_string("to");
   const std::optional<std::string_view> key = fields.optional_string("idempotencyKey");
   if (fields.error()) return std::unexpected(*fields.error());
-  const Result<core::UserId> user_id = core::check_user_id(user);
-  if (!user_id) return std::unexpected(user_id.error());
+  const core::UserId user_id = PENSTOCK_TRY(core::check_user_id(user));
   if (to && to->empty()) return invalid_field("to", kPhoneNumber);
-  Result<core::SendCall> call = call_of(*user_id, message, to.value_or(""));
+  Result<core::SendCall> call = call_of(user_id, message, to.value_or(""));
   if (!call || !key) return call;
   if (const std::string_view problem = id_problem(*key); !problem.empty()) {
     return invalid_field("idempotencyKey", problem);
@@ -90,11 +90,10 @@ Result<core::SendCall> decode_message_line(std::string_view line, std::string_vi
   if (digits.empty() || error != std::errc{} || end != digits.data() + digits.size()) {
     return fail(ErrorKind::invalid, "a message is written as `{userId}: {message}`");
   }
-  const Result<core::UserId> user_id = core::check_user_id(user);
-  if (!user_id) return std::unexpected(user_id.error());
+  const core::UserId user_id = PENSTOCK_TRY(core::check_user_id(user));
   const std::string_view message = line.substr(colon + 2);
   if (!is_utf8(message)) return invalid_field("message", "must be UTF-8");
-  return call_of(*user_id, message, to);
+  return call_of(user_id, message, to);
 }
 
 bool is_traceparent(std::string_view text) noexcept {
@@ -120,9 +119,8 @@ std::string encode_message_context(const core::SendCall& call, const ItemId& id,
 }
 
 Result<std::string> message_line(std::string_view context) {
-  const Result<JsonDocument> document = parse_json(context);
-  if (!document) return std::unexpected(document.error());
-  JsonFields fields(document->root());
+  const JsonDocument document = PENSTOCK_TRY(parse_json(context));
+  JsonFields fields(document.root());
   const std::int64_t user = fields.required_integer("userId");
   const std::string_view message = fields.required_string("message");
   if (fields.error()) return std::unexpected(*fields.error());

@@ -55,6 +55,7 @@ TEST(GatewayWire, names_the_field_of_a_config_that_is_wrong) {
   EXPECT_EQ(wrong_field(quota(R"({"userId":1,"rateLimit":1.5,"timeWindow":5})")), "rateLimit");
   EXPECT_EQ(wrong_field(quota(R"({"userId":1,"rateLimit":1,"timeWindow":0})")), "timeWindow");
   EXPECT_EQ(wrong_field(quota(R"({"userId":1,"rateLimit":1})")), "timeWindow");
+  EXPECT_EQ(wrong_field(quota(R"({"userId":1,"rateLimits":1,"timeWindow":1})")), "rateLimits");
   EXPECT_FALSE(quota("[]"));
 }
 

@@ -181,11 +181,15 @@ TEST(Quota, refuses_values_out_of_range_by_name) {
   EXPECT_EQ(check_user_id(-1).error().field, "userId");
   EXPECT_EQ(check_user_id(kUserIdMax + 1).error().field, "userId");
   EXPECT_EQ(check_user_id(0)->raw, 0);
-  EXPECT_EQ(check_quota_rule(0, 1).error().field, "rateLimit");
-  EXPECT_EQ(check_quota_rule(1, 0).error().field, "timeWindow");
-  EXPECT_EQ(check_quota_rule(1, kTimeWindowMax.count() + 1).error().field, "timeWindow");
-  EXPECT_EQ(*check_quota_rule(kRateLimitMax, kTimeWindowMax.count()),
-            (QuotaRule{.rate_limit = kRateLimitMax, .window = kTimeWindowMax}));
+  const auto field_of = [](std::int64_t rate_limit, Minutes window) {
+    const Result<void> checked =
+        check_record(QuotaRule{.rate_limit = rate_limit, .window = window});
+    return checked ? std::string() : checked.error().field;
+  };
+  EXPECT_EQ(field_of(0, Minutes{1}), "rateLimit");
+  EXPECT_EQ(field_of(1, Minutes{0}), "timeWindow");
+  EXPECT_EQ(field_of(1, kTimeWindowMax + Minutes{1}), "timeWindow");
+  EXPECT_EQ(field_of(kRateLimitMax, kTimeWindowMax), "");
 }
 
 TEST(MessageId, sorts_by_time_and_names_its_user) {

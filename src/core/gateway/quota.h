@@ -3,11 +3,15 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <compare>
 #include <cstdint>
 #include <limits>
+#include <string>
+#include <string_view>
 
+#include "base/describe.h"
 #include "base/result.h"
 #include "base/time.h"
 
@@ -83,8 +87,26 @@ inline Quota give_back_quota(Quota quota, std::int64_t cost, Instant charged_in)
   return quota;
 }
 
-// Refuses values out of range, naming the field as the API does.
-Result<UserId> check_user_id(std::int64_t user);
-Result<QuotaRule> check_quota_rule(std::int64_t rate_limit, std::int64_t window_minutes);
+// Refuses a number that is none of a user, naming the field as the API does.
+inline Result<UserId> check_user_id(std::int64_t user) {
+  if (user >= 0 && user <= kUserIdMax) return UserId{static_cast<std::int32_t>(user)};
+  return invalid_field("userId", "must be from 0 to " + std::to_string(kUserIdMax));
+}
 
 }  // namespace penstock::core
+
+namespace penstock {
+
+template <>
+struct Description<core::QuotaRule> {
+  using Rule = core::QuotaRule;
+
+  static constexpr std::string_view name = "GatewayUser";
+  static constexpr std::array fields = {
+      required(range(field<&Rule::rate_limit>("rateLimit", "How many messages in a window."), 1,
+                     core::kRateLimitMax)),
+      required(range(field<&Rule::window>("timeWindow", "How many minutes a window has."), 1,
+                     core::kTimeWindowMax.count()))};
+};
+
+}  // namespace penstock

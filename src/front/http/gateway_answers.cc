@@ -139,13 +139,9 @@ Response gateway_error(const GatewaySentences& sentences, const Error& error,
 
 std::string encode_config(core::UserId user, const core::Quota& quota) {
   JsonWriter out;
-  out.begin_object()
-      .member("userId", user.raw)
-      .member("rateLimit", quota.rule.rate_limit)
-      .member("timeWindow", static_cast<std::int64_t>(quota.rule.window.count()))
-      .member("currentCount", quota.count)
-      .member("lastRefreshTime", quota.refreshed)
-      .end_object();
+  out.begin_object().member("userId", user.raw);
+  wire::write_members(out, quota.rule, wire::Secrets::counted);
+  out.member("currentCount", quota.count).member("lastRefreshTime", quota.refreshed).end_object();
   return std::move(out).take();
 }
 

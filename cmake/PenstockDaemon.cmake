@@ -17,8 +17,8 @@ function(penstock_daemon target)
       message(FATAL_ERROR "PENSTOCK_EXTENSIONS: ${stem} is no name that C++ knows; rename ${source}")
     endif()
     list(APPEND sources ${source})
-    string(APPEND declarations "sink::SinkExtension ${stem}();\n")
-    string(APPEND calls "      penstock::extensions::${stem}(),\n")
+    string(APPEND declarations "sink::SinkKind ${stem}(Log&);\n")
+    string(APPEND calls "      penstock::extensions::${stem},\n")
     math(EXPR count "${count} + 1")
   endforeach()
   set(list ${PROJECT_BINARY_DIR}/generated/${target}_extensions.cc)
@@ -33,8 +33,8 @@ namespace penstock::extensions {
 
 namespace penstock::daemon {
 
-std::span<const sink::SinkExtension> extensions() {
-  static const std::array<sink::SinkExtension, @count@> all = {
+std::span<const sink::MakeExtension> extensions() {
+  static constexpr std::array<sink::MakeExtension, @count@> all = {
 @calls@  };
   return all;
 }

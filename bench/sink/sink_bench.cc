@@ -167,8 +167,7 @@ Measured http_sink(std::uint16_t port, const std::vector<std::string>& secrets) 
   const runtime::SystemClock clock;
   const auto client = std::move(*HttpClient::make(clock, {.user_agent = "Penstock/1"}));
   const auto sink =
-      std::move(*client->open_sink({.type = core::SinkType::http,
-                                    .url = "http://127.0.0.1:" + std::to_string(port) + "/hook",
+      std::move(*client->open_sink({.url = "http://127.0.0.1:" + std::to_string(port) + "/hook",
                                     .secrets = secrets,
                                     .concurrency = kConnections}));
   std::atomic<std::int64_t> answers{0};

@@ -8,20 +8,33 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "runtime/threads.h"
-#include "sink/envelope.h"
 #include "sink/extension.h"
-#include "wire/json.h"
-#include "wire/json_fields.h"
+
+// What an item type says of it, under `settings`.
+struct FileSettings {
+  std::string path;
+};
+std::string path_problem(const penstock::FieldValue& value) {
+  return std::get<std::string>(value).starts_with('/') ? "" : "must begin with /";
+}
+template <>
+struct penstock::Description<FileSettings> {
+  static constexpr std::string_view name = "FileSettings";
+  static constexpr std::array fields = {required(
+      checked(range(field<&FileSettings::path>("path", "The file."), 1, 4'096), path_problem))};
+};
 
 namespace {
 
@@ -29,17 +42,6 @@ using namespace penstock;
 using sink::Handover;
 using sink::SinkAnswer;
 using sink::SinkOutcome;
-
-Result<std::string> path_of(const core::SinkSettings& settings) {
-  const std::string text = settings.options.empty() ? "{}" : settings.options;
-  const Result<wire::JsonDocument> document = wire::parse_json(text);
-  if (!document) return std::unexpected(document.error());
-  wire::JsonFields fields(document->root());
-  std::string path(fields.required_string("path"));
-  if (fields.error()) return invalid_field("sink.settings.path", "must be the name of a file");
-  if (!path.starts_with('/')) return invalid_field("sink.settings.path", "must begin with /");
-  return path;
-}
 
 class FileSink final : public sink::Sink {
  public:
@@ -128,17 +130,10 @@ class FileSink final : public sink::Sink {
   std::thread thread_;         // last: it uses all of the above
 };
 
-Result<void> check(const core::SinkSettings& settings) {
-  const Result<std::string> path = path_of(settings);
-  return path ? Result<void>{} : std::unexpected(path.error());
-}
-
-Result<std::unique_ptr<sink::Sink>> open(const core::SinkSettings& settings, Log&) {
-  Result<std::string> path = path_of(settings);
-  if (!path) return std::unexpected(std::move(path.error()));
-  return std::make_unique<FileSink>(std::move(*path));
-}
-
 }  // namespace
 
-PENSTOCK_SINK(file_sink) { return {.name = "file", .check = check, .open = open}; }
+PENSTOCK_SINK(file_sink) {
+  return sink::extension<FileSettings>("file", [](const sink::Extended<FileSettings>& settings) {
+    return std::make_unique<FileSink>(settings.settings.path);
+  });
+}

@@ -27,4 +27,10 @@ class Sink {
   virtual void send(Handover&& item, Done done) = 0;
 };
 
+// A hand-over as JSON, the same for every sink that sends one:
+// {itemType, itemId, scheduledTime, attempt, context}. The start ends before the context, which may
+// be large and is not copied; the end follows it.
+void append_envelope_start(std::string& out, const Handover& item);
+inline constexpr std::string_view kEnvelopeEnd = "}";
+
 }  // namespace penstock::sink

@@ -4,23 +4,9 @@
 #include <iterator>
 
 namespace penstock::core {
-namespace {
 
-bool starts_by_itself(const ItemTypeSettings& settings) {
-  return settings.sink.type == SinkType::temporal;
-}
-
-std::size_t concurrency_of(const SinkSettings& sink) {
-  // What the log and Kafka sinks queue is theirs to bound; this keeps it in sight.
-  constexpr std::size_t kOthers = 10'000;
-  const bool bounded = sink.type != SinkType::log && sink.type != SinkType::kafka;
-  return bounded ? static_cast<std::size_t>(sink.concurrency) : kOthers;
-}
-
-}  // namespace
-
-Millis claim_ahead(const ItemTypeSettings& settings) {
-  if (!starts_by_itself(settings)) return kFetchAhead;
+Millis claim_ahead(const ItemTypeSettings& settings, const SinkTraits& sink) {
+  if (!sink.delays) return kFetchAhead;
   return std::max<Millis>(kFetchAhead, settings.pre_start_buffer);
 }
 
@@ -78,7 +64,7 @@ std::optional<DispatchBoard::Sending> DispatchBoard::take(const ItemTypeSettings
     return std::nullopt;
   };
   if (!holds_lease(now) || held_.empty() || !settings.enabled) return std::nullopt;
-  if (sending_ >= concurrency_of(settings.sink)) return std::nullopt;  // an answer wakes us
+  if (sending_ >= sink_.concurrency) return std::nullopt;  // an answer wakes us
   if (now < paused_until_) return not_before(paused_until_);
   const auto first = held_.begin();
   if (first->first.first > now) return not_before(first->first.first);
@@ -88,7 +74,7 @@ std::optional<DispatchBoard::Sending> DispatchBoard::take(const ItemTypeSettings
   held_.erase(first);
   ++sending_;
   Millis delay{0};
-  if (starts_by_itself(settings)) {
+  if (sink_.delays) {
     const Instant start =
         held.item.scheduled + jitter_of(held.item.id.str(), settings.jitter_window);
     delay = std::max(Millis{0}, std::chrono::ceil<Millis>(start - (now + wall_offset_)));
@@ -137,7 +123,7 @@ void DispatchBoard::on_claim(Result<Claim>&& claim, std::size_t limit,
     if (!known_.emplace(item.id, bytes).second) continue;  // a stale claim, still under way here
     bytes_ += bytes;
     Instant at = now;
-    if (!starts_by_itself(settings)) {
+    if (!sink_.delays) {
       at = std::max(
           now, item.scheduled - wall_offset_ + jitter_of(item.id.str(), settings.jitter_window));
     }
@@ -147,10 +133,10 @@ void DispatchBoard::on_claim(Result<Claim>&& claim, std::size_t limit,
   if (claim->items.size() >= limit) {
     claim_at_ = now;
   } else {
-    claim_at_ =
-        claim->next_due
-            ? std::clamp(*claim->next_due - wall_offset_ - claim_ahead(settings), now, latest)
-            : latest;
+    claim_at_ = claim->next_due
+                    ? std::clamp(*claim->next_due - wall_offset_ - claim_ahead(settings, sink_),
+                                 now, latest)
+                    : latest;
   }
 }
 

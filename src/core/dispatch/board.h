@@ -53,7 +53,7 @@ inline constexpr std::size_t kItemBytes = 512;
 
 // How long before their time items are claimed. Only a sink that can start work later by itself is
 // given them early; the others' wait here.
-Millis claim_ahead(const ItemTypeSettings& settings);
+Millis claim_ahead(const ItemTypeSettings& settings, const SinkTraits& sink);
 
 class DispatchBoard {
  public:
@@ -73,6 +73,8 @@ class DispatchBoard {
 
   // The wall clock shows this much more than `now` of the calls that follow.
   void set_wall_offset(Micros offset) noexcept { wall_offset_ = offset; }
+  // Of the sink that the settings of the calls that follow name.
+  void set_sink(const SinkTraits& sink) noexcept { sink_ = sink; }
 
   // What is to be done now, but for sending. What is ordered counts as begun.
   Orders turn(const ItemTypeSettings& settings, Instant now, bool stopping);
@@ -127,6 +129,7 @@ class DispatchBoard {
   const ItemType type_;
   Rng rng_;
   Micros wall_offset_{0};
+  SinkTraits sink_;
 
   std::optional<Lease> lease_;
   Instant lease_until_{};

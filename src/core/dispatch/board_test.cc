@@ -44,7 +44,7 @@ TEST_F(Board, spreads_by_jitter) {
 }
 
 TEST_F(Board, starts_early_what_can_wait_by_itself) {
-  settings.sink.type = SinkType::temporal;
+  a.sink.delays = true;
   settings.pre_start_buffer = std::chrono::minutes{1};
   settings.dispatch_interval = std::chrono::hours{1};  // it wakes for them all the same
   settings.jitter_window = Millis{4'000};
@@ -66,8 +66,8 @@ TEST_F(Board, starts_early_what_can_wait_by_itself) {
 }
 
 TEST_F(Board, sends_nothing_early_to_who_cannot_wait) {
-  for (const SinkType type : {SinkType::http, SinkType::kafka}) {
-    settings.sink.type = type;
+  for (const std::size_t concurrency : {std::size_t{32}, SinkTraits().concurrency}) {
+    a.sink.concurrency = concurrency;
     settings.pre_start_buffer = std::chrono::minutes{60};
     downstream.arrived.clear();
     const Instant due = world.now() + Seconds{30};
@@ -119,7 +119,7 @@ TEST_F(Board, waits_when_the_sink_asks_for_it_and_charges_nothing) {
                       .detail = "HTTP 429",
                       .pause = std::chrono::ceil<Millis>(open - world.now())};
   };
-  settings.sink = {.type = SinkType::http, .concurrency = 4};
+  a.sink.concurrency = 4;
   enqueue(100, kStart);
   a.wake();
   world.run_until(kStart + Seconds{7});
@@ -138,7 +138,7 @@ TEST_F(Board, gives_back_in_a_long_pause_and_believes_no_endless_one) {
     return SinkAnswer{
         .outcome = SinkOutcome::slow_down, .detail = {}, .pause = std::chrono::hours{9}};
   };
-  settings.sink = {.type = SinkType::http, .concurrency = 1};
+  a.sink.concurrency = 1;
   enqueue(10, kStart);
   a.wake();
   world.run_until(kStart + Seconds{3});

@@ -1,5 +1,6 @@
 // What is set for all items of one type: how they are claimed, paced, retried, and where they go.
-// Plain data; validated by check_item_type. Pure.
+// The description below is the one place that says what may be set: JSON, checks, histories, the
+// stored document, the schema and the command line's flags come from it.
 #pragma once
 
 #include <array>
@@ -8,62 +9,25 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "base/describe.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "core/dispatch/pace.h"
 
 namespace penstock::core {
 
-// The last stands for all that are compiled in from outside; its number leaves room for ours.
-enum class SinkType : std::uint8_t { log, http, kafka, temporal, smpp, extension = 255 };
+// Where items go. What is set of it is the matter of its kind (sink/kinds.h).
+using SinkSettings = OneOf;
 
-inline constexpr std::size_t kSinkOptionsBytesMax = 16 * 1024;  // people write them
-
-// How an SMPP provider's receipts write the number by which its answers called a message: as these
-// do, or in decimal where they are in hex, or the other way round.
-enum class ReceiptIds : std::uint8_t { same, decimal, hex };
-inline constexpr std::array<std::string_view, 3> kReceiptIds = {"same", "decimal", "hex"};
-
-// A provider of text messages that speaks SMPP 3.4.
-struct SmppSettings {
-  std::string host;
-  std::int64_t port = 2'775;  // the protocol's own
-  std::string system_id;
-  std::string password;
-  std::string system_type;
-  // What phones show as the sender; empty = what the provider has set.
-  std::string source;
-  std::optional<std::int64_t> source_ton;  // none = by the form of `source`
-  std::optional<std::int64_t> source_npi;
-  bool receipts = true;  // asks what became of each message
-  ReceiptIds receipt_ids = ReceiptIds::same;
-
-  friend bool operator==(const SmppSettings&, const SmppSettings&) = default;
-};
-
-struct SinkSettings {
-  SinkType type = SinkType::log;
-  // HTTP
-  std::string url;
-  // Each signs, so that keys can be changed: a receiver needs to know one of them. None = unsigned.
-  std::vector<std::string> secrets;
-  Millis timeout = Seconds{10};
-  // HTTP, Temporal and SMPP: hand-overs under way at once; of SMPP, parts of messages.
-  std::int64_t concurrency = 32;
-  // Temporal
-  std::string workflow_type;
-  std::string task_queue;
-  // Kafka
-  std::string topic;
-  // SMPP, with `timeout` and `concurrency`
-  SmppSettings smpp;
-  // Extension (sink/extension.h)
-  std::string extension;  // its name
-  std::string options;    // its own settings, a JSON object as it came; empty = none
-
-  friend bool operator==(const SinkSettings&, const SinkSettings&) = default;
+// What dispatch has to know of a sink before it hands anything over.
+struct SinkTraits {
+  // Hand-overs under way at once. What a sink without a bound of its own queues is its to bound;
+  // this keeps it in sight.
+  std::size_t concurrency = 10'000;
+  bool delays = false;  // can start work later by itself, so it is given items early
+  bool stays_open =
+      false;  // hears of what it sent at any time: open while there is nothing to send
 };
 
 struct ItemTypeSettings {
@@ -80,7 +44,7 @@ struct ItemTypeSettings {
   Millis retry_backoff{5'000};
   Millis retry_backoff_max = std::chrono::minutes{5};
   Seconds max_pause = std::chrono::minutes{5};  // a sink that says "slow down" is believed so long
-  SinkSettings sink;
+  SinkSettings sink{.kind = "log", .document = R"({"type":"log"})"};
 
   friend bool operator==(const ItemTypeSettings&, const ItemTypeSettings&) = default;
 };
@@ -91,11 +55,58 @@ inline std::optional<PaceLimit> pace_of(const ItemTypeSettings& settings) {
                    .burst = settings.burst.value_or(default_burst(*settings.max_per_second))};
 }
 
-// Small letters, digits, '-' and '_', from a letter on, at most 64: what `type` may be beside the
-// names of our own sinks.
-bool is_extension_name(std::string_view name) noexcept;
-
-// Refuses values out of range, naming the field as the API does.
-Result<void> check_item_type(const ItemTypeSettings& settings);
-
 }  // namespace penstock::core
+
+namespace penstock {
+
+template <>
+struct Description<core::ItemTypeSettings> {
+  using Settings = core::ItemTypeSettings;
+  static constexpr std::string_view name = "ItemTypeSettings";
+  static constexpr std::array fields = {
+      field<&Settings::enabled>("enabled", "The kill switch."),
+      // One claim stays under 100 ms.
+      range(field<&Settings::batch_size>("batchSize", "Items in one claim; does not cap the pace."),
+            1, 5'000),
+      range(field<&Settings::dispatch_interval>("dispatchIntervalSecs",
+                                                "How often it looks at least."),
+            1, 3'600),
+      range(field<&Settings::jitter_window>(
+                "jitterWindowMs", "Items that want one instant are spread over this time."),
+            0, 3'600'000),
+      range(field<&Settings::pre_start_buffer>("preStartBufferMins",
+                                               "How early an item may be claimed."),
+            0, 1'440),
+      range(field<&Settings::max_dispatch_retries>(
+                "maxDispatchRetries", "Attempts that may fail until the item is DEAD."),
+            1, 1'000),
+      range(field<&Settings::stale_claim_threshold>(
+                "staleClaimThresholdMins",
+                "A claim that was never settled is taken again after this time."),
+            1, 1'440),
+      range(field<&Settings::max_per_second>("maxPerSecond",
+                                             "Hand-overs in any sliding second, retries included, "
+                                             "over all nodes; none = no pace."),
+            1, core::kPerSecondMax),
+      range(field<&Settings::burst>(
+                "burst", "Hand-overs back to back, within that bound; default: a tenth of it."),
+            1, core::kPerSecondMax),
+      range(field<&Settings::retry_backoff>("retryBackoffMs",
+                                            "Wait after the first failed attempt; doubles."),
+            0, 86'400'000),
+      range(field<&Settings::retry_backoff_max>("retryBackoffMaxMs",
+                                                "At most; not less than `retryBackoffMs`."),
+            0, 86'400'000),
+      range(field<&Settings::max_pause>(
+                "maxPauseSecs", "A sink that says \"slow down\" is believed for at most so long."),
+            1, 86'400),
+      field<&Settings::sink>(
+          "sink", "Where items go. A sink of another type than before starts from the defaults.")};
+
+  static Result<void> rule(const Settings& settings) {
+    if (settings.retry_backoff_max >= settings.retry_backoff) return {};
+    return invalid_field("retryBackoffMaxMs", "must not be less than retryBackoffMs");
+  }
+};
+
+}  // namespace penstock

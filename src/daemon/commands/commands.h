@@ -10,7 +10,7 @@
 
 namespace penstock::daemon {
 
-void add_serve(cli::Command root, std::span<const sink::SinkExtension> extensions);
+void add_serve(cli::Command root, std::span<const sink::MakeExtension> extensions);
 void add_check_config(cli::Command root);
 void add_doctor(cli::Command root);
 void add_migrate(cli::Command root);
@@ -21,7 +21,7 @@ void add_slots_prune(cli::Command slots);
 
 // What was compiled into this program from outside (PENSTOCK_EXTENSIONS);
 // cmake/PenstockDaemon.cmake writes the source.
-std::span<const sink::SinkExtension> extensions();
+std::span<const sink::MakeExtension> extensions();
 
 // Which commit this program was built from: its first seven digits, and "-dirty" when files were
 // changed; empty when it was not built from a repository. cmake/BuildCommit.cmake writes the

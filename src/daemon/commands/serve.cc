@@ -160,7 +160,7 @@ void log_warnings(const LoadedConfig& loaded) {
 
 // Blocks until the daemon is told to stop; gives the exit code of the process.
 int serve(Config config, const RereadConfig& reread,
-          std::span<const sink::SinkExtension> extensions) {
+          std::span<const sink::MakeExtension> extensions) {
   const Signals signals;
   umask(S_IRWXG | S_IRWXO);  // what it writes holds payments, numbers and secrets of sinks
   const runtime::SystemClock clock;
@@ -214,7 +214,7 @@ bool tell_service_manager(const char* socket, std::string_view state) noexcept {
   return sent == static_cast<ssize_t>(state.size());
 }
 
-void add_serve(cli::Command root, std::span<const sink::SinkExtension> extensions) {
+void add_serve(cli::Command root, std::span<const sink::MakeExtension> extensions) {
   cli::Command command = root.add(
       "serve",
       "Run the daemon until SIGTERM or Ctrl-C.\n"

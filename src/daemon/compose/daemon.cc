@@ -46,7 +46,7 @@ std::string format_address(const std::string& host, std::uint16_t port) {
 class ComposedDaemon final : public Daemon {
  public:
   ComposedDaemon(const Config& config, const Clock& clock, Log& log,
-                 std::span<const sink::SinkExtension> extensions)
+                 std::span<const sink::MakeExtension> extensions)
       : config_(config), clock_(clock), log_(log), extensions_(extensions) {}
   ~ComposedDaemon() override { stop(); }
 
@@ -209,7 +209,7 @@ class ComposedDaemon final : public Daemon {
   const Config config_;
   const Clock& clock_;
   Log& log_;
-  const std::span<const sink::SinkExtension> extensions_;
+  const std::span<const sink::MakeExtension> extensions_;
   runtime::Metrics metrics_;
   front::Guesses guesses_{log_, metrics_};
   runtime::MemoryBudget memory_{config_.memory_max, metrics_};
@@ -232,7 +232,7 @@ class ComposedDaemon final : public Daemon {
 }  // namespace
 
 Result<std::unique_ptr<Daemon>> Daemon::start(const Config& config, const Clock& clock, Log& log,
-                                              std::span<const sink::SinkExtension> extensions) {
+                                              std::span<const sink::MakeExtension> extensions) {
   auto daemon = std::make_unique<ComposedDaemon>(config, clock, log, extensions);
   PENSTOCK_TRY(daemon->start());
   return daemon;

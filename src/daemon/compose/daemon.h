@@ -21,7 +21,7 @@ class Daemon {
   // `clock`, `log` and `extensions` must outlive the daemon.
   static Result<std::unique_ptr<Daemon>> start(
       const Config& config, const Clock& clock, Log& log,
-      std::span<const sink::SinkExtension> extensions = {});
+      std::span<const sink::MakeExtension> extensions = {});
   virtual ~Daemon() = default;
 
   virtual std::string http_address() const = 0;  // "127.0.0.1:8080"

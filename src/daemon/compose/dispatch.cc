@@ -12,6 +12,9 @@
 
 #include "front/http/dispatch_routes.h"
 #include "service/payments/payment_execution.h"
+#include "sink/kafka/kafka.h"
+#include "sink/log/log_sink.h"
+#include "wire/described.h"
 
 namespace penstock::daemon {
 namespace {
@@ -85,19 +88,10 @@ Result<sink::TemporalOptions> temporal_options(const TemporalConfig& config) {
                                 .tls = config.tls,
                                 .server_name = config.server_name,
                                 .api_key = config.api_key};
-  const auto take = [](std::string& text, std::string_view key,
-                       const std::filesystem::path& path) -> Result<void> {
-    Result<std::string> read = read_pem(key, path);
-    if (!read) return std::unexpected(std::move(read.error()));
-    text = std::move(*read);
-    return {};
-  };
-  Result<void> taken = take(options.ca_certificates, "temporal.tls.ca-file", config.ca_file);
-  if (taken) {
-    taken = take(options.certificate, "temporal.tls.certificate-file", config.certificate_file);
-  }
-  if (taken) taken = take(options.key, "temporal.tls.key-file", config.key_file);
-  if (!taken) return std::unexpected(std::move(taken.error()));
+  options.ca_certificates = PENSTOCK_TRY(read_pem("temporal.tls.ca-file", config.ca_file));
+  options.certificate =
+      PENSTOCK_TRY(read_pem("temporal.tls.certificate-file", config.certificate_file));
+  options.key = PENSTOCK_TRY(read_pem("temporal.tls.key-file", config.key_file));
   return options;
 }
 
@@ -112,26 +106,30 @@ kafka::Connection kafka_connection(const KafkaConfig& config) {
           .password = config.password};
 }
 
+std::vector<sink::SinkKind> sink_kinds(const SinkClients& clients) {
+  return {sink::log_kind(clients.log), sink::http_kind(clients.http),
+          sink::kafka_kind(clients.kafka), sink::temporal_kind(clients.temporal),
+          sink::smpp_kind(clients.smpp)};
+}
+
 Result<std::unique_ptr<DispatchPart>> DispatchPart::start(
     const Config& config, const store::Backend& backend, service::ItemNews& news,
     const Clock& clock, Log& log, runtime::Metrics& metrics, runtime::MemoryBudget& memory,
-    std::uint64_t seed, WrapSink wrap, std::span<const sink::SinkExtension> extensions,
+    std::uint64_t seed, WrapSink wrap, std::span<const sink::MakeExtension> extensions,
     sink::ReceiptBook* receipts, std::vector<front::Route>& routes,
     std::vector<front::ReadyCheck>& checks) {
-  if (Result<void> able = require_dispatch(backend); !able) {
-    return std::unexpected(std::move(able.error()));
-  }
-  auto http = sink::HttpClient::make(
-      clock, {.user_agent = "Penstock/" PENSTOCK_VERSION,
-              .ca_file = config.dispatch.ca_file.string(),
-              .refuse_private_addresses = config.dispatch.refuse_private_addresses});
-  if (!http) return std::unexpected(std::move(http.error()));
-  std::unique_ptr<DispatchPart> part(new DispatchPart(std::move(*http), log));
-  part->sinks_.extensions = extensions;
-  if (Result<void> connected = part->connect(config, log, metrics, receipts, seed); !connected) {
-    return std::unexpected(std::move(connected.error()));
-  }
-  auto service = service::DispatchService::start(
+  PENSTOCK_TRY(require_dispatch(backend));
+  std::unique_ptr<DispatchPart> part(new DispatchPart);
+  PENSTOCK_TRY(part->connect(config, clock, log, metrics, receipts, seed));
+  std::vector<sink::SinkKind> kinds = sink_kinds({.log = &log,
+                                                  .http = part->http_.get(),
+                                                  .kafka = part->kafka_.get(),
+                                                  .temporal = part->temporal_.get(),
+                                                  .smpp = part->smpp_.get()});
+  part->own_kinds_ = kinds.size();
+  for (const sink::MakeExtension make : extensions) kinds.push_back(make(log));
+  const sink::SinkKinds& sinks = part->kinds_.emplace(std::move(kinds));
+  part->service_ = PENSTOCK_TRY(service::DispatchService::start(
       dispatch_options(config, seed),
       {.queue = *backend.queue.store,
        .leases = *backend.queue.leases,
@@ -139,37 +137,35 @@ Result<std::unique_ptr<DispatchPart>> DispatchPart::start(
        .feed = backend.queue.feed,
        .news = &news,
        .slot_life = backend.slots.life,
-       .make_sink = [part = part.get(), wrap = std::move(wrap)](
+       .make_sink = [&sinks, wrap = std::move(wrap)](
                         const ItemType& type,
                         const core::SinkSettings& settings) -> Result<std::unique_ptr<sink::Sink>> {
-         Result<std::unique_ptr<sink::Sink>> made = sink::make_sink(settings, part->sinks_);
-         if (!made) return made;
-         return wrap(type, settings, std::move(*made));
+         return wrap(type, settings, PENSTOCK_TRY(sinks.open(settings)));
        },
-       .check_sink =
-           [extensions](const core::SinkSettings& settings) {
-             return sink::check_sink(settings, extensions);
-           },
+       .judge_sink =
+           [&sinks](const core::SinkSettings& settings) { return sinks.traits(settings); },
+       .sink_kinds = sinks.infos(),
        .wall = clock,
        .steady = part->steady_,
        .memory = memory,
        .retention_clock = backend.retention_clock},
-      log, metrics);
-  if (!service) return std::unexpected(std::move(service.error()));
-  part->service_ = std::move(*service);
+      log, metrics));
   front::add_dispatch_routes(routes, *part->service_, config.dispatch.context_bytes_max, clock);
   front::add_dispatch_type_routes(routes, *part->service_, clock);
   part->add_checks(checks);
   return part;
 }
 
-Result<void> DispatchPart::connect(const Config& config, Log& log, runtime::Metrics& metrics,
-                                   sink::ReceiptBook* receipts, std::uint64_t seed) {
+Result<void> DispatchPart::connect(const Config& config, const Clock& clock, Log& log,
+                                   runtime::Metrics& metrics, sink::ReceiptBook* receipts,
+                                   std::uint64_t seed) {
+  const bool refuse_private = config.dispatch.refuse_private_addresses;
+  http_ = PENSTOCK_TRY(sink::HttpClient::make(clock, {.user_agent = "Penstock/" PENSTOCK_VERSION,
+                                                      .ca_file = config.dispatch.ca_file.string(),
+                                                      .refuse_private_addresses = refuse_private}));
   smpp_ = std::make_unique<sink::SmppClient>(
       log, metrics, receipts,
-      sink::SmppOptions{.refuse_private_addresses = config.dispatch.refuse_private_addresses,
-                        .seed = seed});
-  sinks_.smpp = smpp_.get();
+      sink::SmppOptions{.refuse_private_addresses = refuse_private, .seed = seed});
   if (!config.kafka.brokers.empty()) {
     auto producer =
         kafka::Producer::make(steady_, log, {.connection = kafka_connection(config.kafka)});
@@ -177,13 +173,10 @@ Result<void> DispatchPart::connect(const Config& config, Log& log, runtime::Metr
       return fail(ErrorKind::invalid, "kafka cannot be used: " + producer.error().what);
     }
     kafka_ = std::move(*producer);
-    sinks_.kafka = kafka_.get();
   }
   if (!config.temporal.address.empty()) {
-    Result<sink::TemporalOptions> options = temporal_options(config.temporal);
-    if (!options) return std::unexpected(std::move(options.error()));
-    temporal_ = std::make_unique<sink::TemporalClient>(steady_, log, metrics, std::move(*options));
-    sinks_.temporal = temporal_.get();
+    sink::TemporalOptions options = PENSTOCK_TRY(temporal_options(config.temporal));
+    temporal_ = std::make_unique<sink::TemporalClient>(steady_, log, metrics, std::move(options));
   }
   return {};
 }
@@ -191,26 +184,24 @@ Result<void> DispatchPart::connect(const Config& config, Log& log, runtime::Metr
 void DispatchPart::stop() { service_->stop(); }
 
 void DispatchPart::add_checks(std::vector<front::ReadyCheck>& checks) {
-  checks.push_back({.name = "sink.kafka",
-                    .check = [this]() -> Result<void> {
-                      if (kafka_) return kafka_->health();
-                      return fail(ErrorKind::unavailable,
-                                  "item types go to Kafka, and kafka.brokers is not set");
-                    },
-                    .applies = [this] { return service_->uses_sink(core::SinkType::kafka); }});
-  checks.push_back({.name = "sink.temporal",
-                    .check = [this]() -> Result<void> {
-                      if (temporal_) return temporal_->health();
-                      return fail(ErrorKind::unavailable,
-                                  "item types go to Temporal, and temporal.address is not set");
-                    },
-                    .applies = [this] { return service_->uses_sink(core::SinkType::temporal); }});
+  for (const sink::SinkKind& kind : kinds_->all()) {
+    if (!kind.health) continue;
+    checks.push_back({.name = "sink." + std::string(kind.name),
+                      .check = kind.health,
+                      .applies = [this, name = kind.name] {
+                        return service_->uses_sink(
+                            [&](std::string_view used) { return used == name; });
+                      }});
+  }
+  // Kinds that are not ours: another node may have been built with more of them.
   checks.push_back({.name = "sink.extensions",
                     .check = [this] { return service_->check_sinks(); },
-                    .applies = [this] { return service_->uses_sink(core::SinkType::extension); }});
-  checks.push_back({.name = "sink.smpp",
-                    .check = [this] { return smpp_->health(); },
-                    .applies = [this] { return service_->uses_sink(core::SinkType::smpp); }});
+                    .applies =
+                        [this, ours = kinds_->infos().first(own_kinds_)] {
+                          return service_->uses_sink([&](std::string_view used) {
+                            return wire::find_kind(ours, used) == nullptr;
+                          });
+                        }});
 }
 
 }  // namespace penstock::daemon

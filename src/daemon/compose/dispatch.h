@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,9 +18,10 @@
 #include "runtime/clocks.h"
 #include "runtime/metrics.h"
 #include "service/dispatch/dispatch_service.h"
+#include "sink/extension.h"
 #include "sink/http/http_client.h"
+#include "sink/kinds.h"
 #include "sink/receipt_book.h"
-#include "sink/sinks.h"
 #include "sink/smpp/smpp_client.h"
 #include "sink/temporal/temporal_client.h"
 #include "store/backend.h"
@@ -34,6 +36,18 @@ kafka::Connection kafka_connection(const KafkaConfig& config);
 // `invalid` naming the file that cannot be read.
 Result<sink::TemporalOptions> temporal_options(const TemporalConfig& config);
 
+// What the sinks of a process share; null = not here.
+struct SinkClients {
+  Log* log = nullptr;
+  sink::HttpClient* http = nullptr;
+  kafka::Producer* kafka = nullptr;
+  sink::TemporalClient* temporal = nullptr;
+  sink::SmppClient* smpp = nullptr;
+};
+
+// The one list of the kinds that are ours. Without clients they can be described, not opened.
+std::vector<sink::SinkKind> sink_kinds(const SinkClients& clients);
+
 class DispatchPart {
  public:
   // All but `config` must outlive this, and this the routes and the checks. `receipts` is told what
@@ -41,7 +55,7 @@ class DispatchPart {
   static Result<std::unique_ptr<DispatchPart>> start(
       const Config& config, const store::Backend& backend, service::ItemNews& news,
       const Clock& clock, Log& log, runtime::Metrics& metrics, runtime::MemoryBudget& memory,
-      std::uint64_t seed, WrapSink wrap, std::span<const sink::SinkExtension> extensions,
+      std::uint64_t seed, WrapSink wrap, std::span<const sink::MakeExtension> extensions,
       sink::ReceiptBook* receipts, std::vector<front::Route>& routes,
       std::vector<front::ReadyCheck>& checks);
 
@@ -52,19 +66,19 @@ class DispatchPart {
   void stop();
 
  private:
-  DispatchPart(std::unique_ptr<sink::HttpClient> http, Log& log)
-      : http_(std::move(http)), sinks_{log, *http_} {}
+  DispatchPart() = default;
 
-  Result<void> connect(const Config& config, Log& log, runtime::Metrics& metrics,
-                       sink::ReceiptBook* receipts, std::uint64_t seed);
+  Result<void> connect(const Config& config, const Clock& clock, Log& log,
+                       runtime::Metrics& metrics, sink::ReceiptBook* receipts, std::uint64_t seed);
   void add_checks(std::vector<front::ReadyCheck>& checks);
 
   const runtime::SteadyWallClock steady_;
-  const std::unique_ptr<sink::HttpClient> http_;
+  std::unique_ptr<sink::HttpClient> http_;
   std::unique_ptr<kafka::Producer> kafka_;          // null = no brokers are set
   std::unique_ptr<sink::TemporalClient> temporal_;  // null = no address is set
   std::unique_ptr<sink::SmppClient> smpp_;
-  sink::SinkContext sinks_;
+  std::optional<sink::SinkKinds> kinds_;
+  std::size_t own_kinds_ = 0;  // the first of kinds_; extensions follow
   std::unique_ptr<service::DispatchService> service_;
 };
 

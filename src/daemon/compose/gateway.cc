@@ -12,7 +12,7 @@
 #include "front/http/gateway_routes.h"
 #include "front/intake/intake.h"
 #include "service/gateway/sms_log_sink.h"
-#include "sink/kafka/kafka_bus.h"
+#include "sink/kafka/kafka.h"
 #include "wire/bulk.h"
 #include "wire/gateway.h"
 
@@ -105,7 +105,7 @@ Result<void> GatewayPart::check(const store::Backend& backend) {
 WrapSink GatewayPart::wrap_sink(Log& log) {
   return [&log](const ItemType& type, const core::SinkSettings& settings,
                 std::unique_ptr<sink::Sink> sink) -> std::unique_ptr<sink::Sink> {
-    if (type != store::message_item_type() || settings.type != core::SinkType::log) return sink;
+    if (type != store::message_item_type() || settings.kind != "log") return sink;
     return std::make_unique<service::SmsLogSink>(log, wire::message_line);
   };
 }

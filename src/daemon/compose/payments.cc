@@ -44,7 +44,7 @@ WrapSink PaymentsPart::wrap_sink() {
   return [this](const ItemType& type, const core::SinkSettings& settings,
                 std::unique_ptr<sink::Sink> sink) -> std::unique_ptr<sink::Sink> {
     // Elsewhere the executor itself reports what became of a payment.
-    if (type != store::payment_item_type() || settings.type != core::SinkType::http) return sink;
+    if (type != store::payment_item_type() || settings.kind != "http") return sink;
     return std::make_unique<service::PaymentSink>(std::move(sink), execution_);
   };
 }

@@ -13,10 +13,12 @@
 #include "engine/http/url.h"
 #include "runtime/clocks.h"
 #include "runtime/metrics.h"
+#include "sink/kafka/kafka.h"
+#include "sink/kinds.h"
 #include "sink/temporal/temporal_client.h"
 #include "store/embedded/inspect.h"
 #include "store/queue/postgres/queue.h"
-#include "wire/http_url.h"
+#include "wire/described.h"
 
 namespace penstock::daemon::doctor {
 namespace {
@@ -88,27 +90,21 @@ using std::chrono::days;
 // People renew by hand within two weeks; programs do a month ahead.
 constexpr days kRenewWithin{14};
 
-Target http_target(const Config& config, const std::string& type, const std::string& url) {
-  Target target{.name = "sink.http." + type, .who = type, .where = {}};
-  const Result<wire::HttpUrl> parsed = wire::parse_http_url(url);
-  if (!parsed) {
-    target.problem = fmt::format("its URL {}", parsed.error().what);
+Target target_of(const Config& config, const store::ItemTypeRecord& record,
+                 const Result<sink::SinkPlace>& place) {
+  const std::string& type = record.type.str();
+  Target target{
+      .name = fmt::format("sink.{}.{}", record.settings.sink.kind, type), .who = type, .where = {}};
+  if (!place) {
+    target.problem = place.error().what;
     return target;
   }
-  target.where = {.host = parsed->host,
-                  .port = parsed->port,
-                  .tls = parsed->tls,
+  target.where = {.host = place->host,
+                  .port = place->port,
+                  .tls = place->tls,
                   .ca_file = config.dispatch.ca_file.string(),
                   .refuse_private = config.dispatch.refuse_private_addresses};
   return target;
-}
-
-Target smpp_target(const Config& config, const std::string& type, const core::SmppSettings& smpp) {
-  return {.name = "sink.smpp." + type,
-          .who = type,
-          .where = {.host = smpp.host,
-                    .port = static_cast<std::uint16_t>(smpp.port),
-                    .refuse_private = config.dispatch.refuse_private_addresses}};
 }
 
 bool same_place(const Target& a, const Target& b) {
@@ -143,8 +139,10 @@ std::vector<TopicUse> topics_used(const Config& config,
     uses.push_back({Kind::dead_letter, topic + suffix, "kafka.intake.dead-letter-suffix"});
   }
   for (const store::ItemTypeRecord& record : types) {
-    if (record.settings.sink.type != core::SinkType::kafka) continue;
-    const std::string& topic = record.settings.sink.topic;
+    if (record.settings.sink.kind != "kafka") continue;
+    const auto sink = wire::from_document<sink::KafkaSettings>(record.settings.sink.document);
+    if (!sink) continue;
+    const std::string& topic = sink->topic;
     const auto known = std::ranges::find_if(
         uses, [&](const TopicUse& use) { return use.kind == Kind::sink && use.topic == topic; });
     if (known != uses.end()) continue;
@@ -190,7 +188,7 @@ Findings check_temporal(const Config& config, std::span<const store::ItemTypeRec
   const TemporalConfig& temporal = config.temporal;
   if (temporal.address.empty()) {
     const auto user = std::ranges::find_if(types, [](const store::ItemTypeRecord& record) {
-      return record.settings.sink.type == core::SinkType::temporal;
+      return record.settings.sink.kind == "temporal";
     });
     if (user == types.end()) return {skipped("temporal", "temporal.address is not set")};
     return {failed(kName,
@@ -229,12 +227,11 @@ Result<std::vector<store::ItemTypeRecord>> read_item_types(const Config& config,
 
 std::vector<Target> targets_of(const Config& config, std::span<const store::ItemTypeRecord> types) {
   std::vector<Target> targets;
+  const sink::SinkKinds kinds(sink_kinds({}));
   for (const store::ItemTypeRecord& record : types) {
-    const core::SinkSettings& sink = record.settings.sink;
-    const std::string& type = record.type.str();
     if (!record.settings.enabled) continue;
-    if (sink.type == core::SinkType::http) add(targets, http_target(config, type, sink.url));
-    if (sink.type == core::SinkType::smpp) add(targets, smpp_target(config, type, sink.smpp));
+    const std::optional<Result<sink::SinkPlace>> place = kinds.place(record.settings.sink);
+    if (place) add(targets, target_of(config, record, *place));
   }
   const UsageExportConfig& usage = config.gateway.usage_export;
   if (const Result<http::Url> url = http::parse_url(usage.opensearch_url);
@@ -287,7 +284,7 @@ std::vector<Area> sink_areas(const Config& config, std::span<const store::ItemTy
   }
   if (areas.empty()) {
     areas.push_back({"sink", [](const runtime::Deadline&) -> Findings {
-                       return {skipped("sink", "no item type goes to HTTP or SMPP")};
+                       return {skipped("sink", "no item type goes to an address of its own")};
                      }});
   }
   return areas;

@@ -7,6 +7,9 @@
 #include <cerrno>
 
 #include "daemon/doctor/test_findings.h"
+#include "sink/http/http_client.h"
+#include "sink/kafka/kafka.h"
+#include "wire/described.h"
 
 namespace penstock::daemon::doctor {
 namespace {
@@ -19,16 +22,10 @@ store::ItemTypeRecord type_of(const char* name, core::SinkSettings sink) {
   return record;
 }
 core::SinkSettings http_to(const char* url) {
-  core::SinkSettings sink;
-  sink.type = core::SinkType::http;
-  sink.url = url;
-  return sink;
+  return wire::to_one_of("http", sink::HttpSettings{.url = url});
 }
 core::SinkSettings kafka_to(const char* topic) {
-  core::SinkSettings sink;
-  sink.type = core::SinkType::kafka;
-  sink.topic = topic;
-  return sink;
+  return wire::to_one_of("kafka", sink::KafkaSettings{.topic = topic});
 }
 
 TEST(DoctorSinks, one_address_is_looked_at_once_for_all_its_types) {

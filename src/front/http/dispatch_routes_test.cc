@@ -199,7 +199,12 @@ TEST_F(DispatchRoutesTest, keep_the_settings_of_types) {
   EXPECT_THAT(patched.body, HasSubstr(R"("maxPerSecond":50)"));
   EXPECT_THAT(patched.body, HasSubstr(R"("version":3)"));
   EXPECT_EQ(send(Method::get, url).body, patched.body);
+  EXPECT_EQ(put_type("P", patched.body).status, 400) << "secrets are a number there";
+  EXPECT_EQ(put_type("P", R"({"itemType":"P","version":3,"changedAt":null})").status, 200);
   EXPECT_EQ(put_type("P", R"({"batchSize":0})").status, 400);
+  const Response unknown = put_type("P", R"({"batchSiz":5})");
+  EXPECT_EQ(unknown.status, 400);
+  EXPECT_THAT(unknown.body, HasSubstr("batchSiz: is unknown; did you mean batchSize?"));
   EXPECT_EQ(put_type("P", "{").status, 400);
   const Response history = send(Method::get, url + "/history");
   EXPECT_THAT(history.body, StartsWith(R"([{"at":")"));

@@ -1,11 +1,13 @@
+#include <array>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "front/http/dispatch_routes.h"
 #include "front/http/dispatch_views.h"
 #include "front/http/json_routes.h"
 #include "front/http/paging.h"
-#include "wire/item_type.h"
+#include "wire/described.h"
 
 namespace penstock::front {
 namespace {
@@ -14,11 +16,15 @@ using service::DispatchService;
 
 constexpr std::string_view kTypes = "/admin/dispatch/types";
 
-auto send_type(Exchange&& exchange) {
-  return [exchange = std::move(exchange)](Result<store::ItemTypeRecord> record) mutable {
+// Shown and never set.
+constexpr std::array<std::string_view, 3> kShown = {"itemType", "version", "changedAt"};
+
+auto send_type(Exchange&& exchange, const DispatchService& dispatch) {
+  return [exchange = std::move(exchange),
+          kinds = dispatch.sink_kinds()](Result<store::ItemTypeRecord> record) mutable {
     if (!record) return exchange.fail(record.error());
     wire::JsonWriter out;
-    encode_item_type(out, *record);
+    encode_item_type(out, *record, kinds);
     exchange.send(200, std::move(out).take());
   };
 }
@@ -31,8 +37,8 @@ void list_types(DispatchService& dispatch, const Clock& clock, const Request& re
   // One more than asked for tells whether there is a next page.
   dispatch.list_types(
       ItemType::trusted(std::move(page->after)), page->limit + 1,
-      [exchange = std::move(exchange),
-       limit = page->limit](Result<std::vector<store::ItemTypeRecord>> records) mutable {
+      [exchange = std::move(exchange), limit = page->limit,
+       kinds = dispatch.sink_kinds()](Result<std::vector<store::ItemTypeRecord>> records) mutable {
         if (!records) return exchange.fail(records.error());
         Response response;
         if (records->size() > limit) {
@@ -41,7 +47,9 @@ void list_types(DispatchService& dispatch, const Clock& clock, const Request& re
         }
         wire::JsonWriter out(records->size() * 512 + 16);
         out.begin_array();
-        for (const store::ItemTypeRecord& record : *records) encode_item_type(out, record);
+        for (const store::ItemTypeRecord& record : *records) {
+          encode_item_type(out, record, kinds);
+        }
         out.end_array();
         response.body = std::move(out).take();
         exchange.send(std::move(response));
@@ -53,14 +61,15 @@ void get_type(DispatchService& dispatch, const Clock& clock, const Request& requ
   Exchange exchange(request, std::move(reply), clock);
   auto type = read_type(request, exchange);
   if (!type) return;
-  dispatch.find_type(*type, send_type(std::move(exchange)));
+  dispatch.find_type(*type, send_type(std::move(exchange), dispatch));
 }
 
 // The settings are read from a copy of the body once those in force are known: a merge needs them.
-Result<core::ItemTypeSettings> decode(const std::string& body, const core::ItemTypeSettings& base) {
-  const Result<wire::JsonDocument> document = wire::parse_json(body);
-  if (!document) return std::unexpected(document.error());
-  return wire::decode_item_type(document->root(), base);
+Result<core::ItemTypeSettings> decode(const std::string& body, core::ItemTypeSettings settings,
+                                      Kinds kinds) {
+  const wire::JsonDocument document = PENSTOCK_TRY(wire::parse_json(body));
+  PENSTOCK_TRY(wire::read_record(settings, document.root(), {.also = kShown, .kinds = kinds}));
+  return settings;
 }
 
 void put_type(DispatchService& dispatch, const Clock& clock, const Request& request,
@@ -71,8 +80,10 @@ void put_type(DispatchService& dispatch, const Clock& clock, const Request& requ
   std::string request_id = exchange.request_id();
   dispatch.change_type(
       std::move(*type),
-      [body = std::string(request.body)](const auto&) { return decode(body, {}); },
-      std::move(request_id), send_type(std::move(exchange)));
+      [body = std::string(request.body), kinds = dispatch.sink_kinds()](const auto&) {
+        return decode(body, {}, kinds);
+      },
+      std::move(request_id), send_type(std::move(exchange), dispatch));
 }
 
 void patch_type(DispatchService& dispatch, const Clock& clock, const Request& request,
@@ -82,13 +93,13 @@ void patch_type(DispatchService& dispatch, const Clock& clock, const Request& re
   if (!type || !read_json(request, exchange)) return;
   std::string request_id = exchange.request_id();
   const auto merge =
-      [body = std::string(request.body), name = type->str()](
+      [body = std::string(request.body), name = type->str(), kinds = dispatch.sink_kinds()](
           const std::optional<core::ItemTypeSettings>& current) -> Result<core::ItemTypeSettings> {
     if (!current) return fail(ErrorKind::not_found, "there is no item type " + name);
-    return decode(body, *current);
+    return decode(body, *current, kinds);
   };
   dispatch.change_type(std::move(*type), merge, std::move(request_id),
-                       send_type(std::move(exchange)));
+                       send_type(std::move(exchange), dispatch));
 }
 
 void get_history(DispatchService& dispatch, const Clock& clock, const Request& request,
@@ -97,10 +108,10 @@ void get_history(DispatchService& dispatch, const Clock& clock, const Request& r
   auto type = read_type(request, exchange);
   if (!type) return;
   dispatch.type_history(std::move(*type),
-                        [exchange = std::move(exchange)](
+                        [exchange = std::move(exchange), kinds = dispatch.sink_kinds()](
                             Result<std::vector<service::ItemTypeChange>> changes) mutable {
                           if (!changes) return exchange.fail(changes.error());
-                          exchange.send(200, encode_type_history(*changes));
+                          exchange.send(200, encode_type_history(*changes, kinds));
                         });
 }
 

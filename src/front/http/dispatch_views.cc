@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "core/dispatch/item.h"
-#include "wire/item_type.h"
+#include "wire/described.h"
 
 #include "front/http/json_routes.h"
 
@@ -93,26 +93,26 @@ std::string encode_summary(const service::DispatchSummary& summary) {
   return std::move(out).take();
 }
 
-void encode_item_type(JsonWriter& out, const store::ItemTypeRecord& record) {
+void encode_item_type(JsonWriter& out, const store::ItemTypeRecord& record, Kinds kinds) {
   out.begin_object().member("itemType", record.type.str());
-  wire::encode_item_type_members(out, record.settings, wire::Secrets::counted);
+  wire::write_members(out, record.settings, wire::Secrets::counted, kinds);
   out.member("version", record.version).member("changedAt", record.changed).end_object();
 }
 
-std::string encode_type_history(const std::vector<service::ItemTypeChange>& changes) {
+std::string encode_type_history(const std::vector<service::ItemTypeChange>& changes, Kinds kinds) {
   JsonWriter out;
   out.begin_array();
   for (const service::ItemTypeChange& change : changes) {
     out.begin_object().member("at", change.at).key("old");
     if (change.before) {
       out.begin_object();
-      wire::encode_item_type_members(out, *change.before, wire::Secrets::counted);
+      wire::write_members(out, *change.before, wire::Secrets::counted, kinds);
       out.end_object();
     } else {
       out.null();
     }
     out.key("new").begin_object();
-    wire::encode_item_type_members(out, change.after, wire::Secrets::counted);
+    wire::write_members(out, change.after, wire::Secrets::counted, kinds);
     out.end_object().end_object();
   }
   out.end_array();

@@ -16,7 +16,8 @@ void encode_taken(wire::JsonWriter& out, std::string_view type, std::string_view
 std::string encode_item(const store::ItemView& item);
 std::string encode_dead(std::span<const store::DeadItem> items);
 std::string encode_summary(const service::DispatchSummary& summary);
-void encode_item_type(wire::JsonWriter& out, const store::ItemTypeRecord& record);
-std::string encode_type_history(const std::vector<service::ItemTypeChange>& changes);
+// `kinds` of sinks show what is set of theirs.
+void encode_item_type(wire::JsonWriter& out, const store::ItemTypeRecord& record, Kinds kinds);
+std::string encode_type_history(const std::vector<service::ItemTypeChange>& changes, Kinds kinds);
 
 }  // namespace penstock::front

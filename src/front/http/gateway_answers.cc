@@ -28,24 +28,6 @@ std::string_view delivery_state(core::ItemState state) noexcept {
   return "";
 }
 
-std::string_view provider_name(core::SinkType type) noexcept {
-  switch (type) {
-    case core::SinkType::log:
-      return "log";
-    case core::SinkType::http:
-      return "http";
-    case core::SinkType::kafka:
-      return "kafka";
-    case core::SinkType::temporal:
-      return "temporal";
-    case core::SinkType::extension:
-      return "extension";
-    case core::SinkType::smpp:
-      return "smpp";
-  }
-  return "";
-}
-
 void encode_delivery(JsonWriter& out, const core::Delivery& delivery) {
   out.begin_object().member("state", core::delivery_state_name(delivery.state)).key("at");
   delivery.at ? out.value(*delivery.at) : out.null();
@@ -185,7 +167,7 @@ std::string encode_message(const service::MessageView& view) {
       .member("userId", view.user.raw)
       .member("status", view.on_bus ? "PUBLISHED" : delivery_state(view.item.state))
       .member("attempts", view.item.attempts)
-      .member("provider", provider_name(view.provider))
+      .member("provider", view.provider)
       .member("acceptedAt", view.item.created)
       .key("sentAt");
   const bool sent = view.item.state == core::ItemState::dispatched && view.item.dispatched;

@@ -106,7 +106,7 @@ TEST(GatewayAnswers, only_what_was_sent_is_no_refusal) {
 
 TEST(GatewayAnswers, a_message_shows_how_far_it_is) {
   service::MessageView view{.id = ItemId::trusted("m-1"), .user = {101}, .item = {}};
-  view.provider = core::SinkType::smpp;
+  view.provider = "smpp";
   view.item.attempts = 2;
   view.item.due = kNow;
   view.item.last_error = "HTTP 500";

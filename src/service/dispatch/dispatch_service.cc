@@ -284,17 +284,17 @@ void DispatchService::change_type(ItemType type, ItemTypes::Change change, std::
                 });
 }
 
-bool DispatchService::uses_sink(core::SinkType type) const {
+bool DispatchService::uses_sink(const std::function<bool(std::string_view kind)>& is_meant) const {
   return std::ranges::any_of(types_.list(), [&](const ItemTypes::Record& record) {
-    return record->settings.enabled && record->settings.sink.type == type;
+    return record->settings.enabled && is_meant(record->settings.sink.kind);
   });
 }
 
 Result<void> DispatchService::check_sinks() const {
-  if (!ports_.check_sink) return {};
+  if (!ports_.judge_sink) return {};
   for (const ItemTypes::Record& record : types_.list()) {
     if (!record->settings.enabled) continue;
-    if (const Result<void> good = ports_.check_sink(record->settings.sink); !good) {
+    if (const auto good = ports_.judge_sink(record->settings.sink); !good) {
       return fail(ErrorKind::unavailable, record->type.str() + ": " + good.error().what);
     }
   }
@@ -302,7 +302,7 @@ Result<void> DispatchService::check_sinks() const {
 }
 
 ItemTypes::Change DispatchService::checked(ItemTypes::Change change) const {
-  if (!ports_.check_sink) return change;
+  if (!ports_.judge_sink) return change;
   return
       [this, change = std::move(change)](
           const std::optional<core::ItemTypeSettings>& before) -> Result<core::ItemTypeSettings> {
@@ -311,7 +311,7 @@ ItemTypes::Change DispatchService::checked(ItemTypes::Change change) const {
         // What was let in before is not asked again: a node that lacks its sink can still switch it
         // off.
         if (before && before->sink == after->sink) return after;
-        PENSTOCK_TRY(ports_.check_sink(after->sink));
+        PENSTOCK_TRY(ports_.judge_sink(after->sink));
         return after;
       };
 }

@@ -102,8 +102,9 @@ class DispatchService {
   void type_history(ItemType type, Done<std::vector<ItemTypeChange>> done);  // newest first
 
   bool knows(const ItemType& type) const { return types_.find(type) != nullptr; }
-  // Whether items of an enabled type go to such a sink.
-  bool uses_sink(core::SinkType type) const;
+  // Whether items of an enabled type go to a sink of such a kind.
+  bool uses_sink(const std::function<bool(std::string_view kind)>& is_meant) const;
+  Kinds sink_kinds() const noexcept { return ports_.sink_kinds; }
   // Why items of an enabled type cannot be handed over by this node, if any cannot.
   Result<void> check_sinks() const;
 

@@ -190,8 +190,7 @@ TEST_F(DispatchServiceTest, dies_and_is_driven_again) {
 
 TEST_F(DispatchServiceTest, waits_while_its_sink_cannot_be_made) {
   TestDispatch node(stores);
-  settings.sink.type = core::SinkType::kafka;
-  settings.sink.topic = "t";
+  settings.sink = {.kind = "away", .document = "{}"};
   settings.max_pause = Seconds{1};
   ASSERT_TRUE(node.put_type(kType, settings));
   node.enqueue(calls("x", 3));
@@ -199,7 +198,7 @@ TEST_F(DispatchServiceTest, waits_while_its_sink_cannot_be_made) {
   ASSERT_TRUE(runtime::eventually([&] {
     return node.call<DispatchSummary>(&DispatchService::summary, kType)->paused_until.has_value();
   }));
-  settings.sink = {};
+  settings.sink = core::ItemTypeSettings().sink;
   ASSERT_TRUE(node.put_type(kType, settings));
   ASSERT_TRUE(wait_for(core::ItemState::dispatched, 3));
   EXPECT_EQ(item(node, "x0").retry_count, 0) << "nothing was wrong with the items";
@@ -207,7 +206,7 @@ TEST_F(DispatchServiceTest, waits_while_its_sink_cannot_be_made) {
 
 TEST_F(DispatchServiceTest, says_when_it_lacks_a_sink_from_outside) {
   TestDispatch node(stores);
-  settings.sink = {.type = core::SinkType::extension, .extension = "fax"};
+  settings.sink = {.kind = "fax", .document = "{}"};
   node.has_extension = false;
   const auto refused = node.put_type(kType, settings);
   ASSERT_FALSE(refused);

@@ -126,9 +126,7 @@ void Dispatcher::run() {
     if (orders.claim > 0) claim(orders.claim, now);
     if (!orders.settle.empty()) settle(std::move(orders.settle));
     Instant look_again = std::min(orders.look_again, now + kLookMax);
-    // Its provider reports whenever it does: the session stands while there is nothing to send,
-    // too.
-    if (!stopping && settings.sink.type == core::SinkType::smpp && board_.holds_lease(now)) sink();
+    if (!stopping && traits_.stays_open && board_.holds_lease(now)) sink();
     if (!stopping) send_all(look_again);
     forget_idle_sinks();
     count_pace(now);
@@ -267,7 +265,7 @@ void Dispatcher::claim(std::size_t limit, Instant now) {
   store::ClaimRequest request{.type = type_,
                               .token = board_.token(),
                               .limit = limit,
-                              .early = core::claim_ahead(settings),
+                              .early = core::claim_ahead(settings, traits_),
                               .stale = settings.stale_claim_threshold,
                               .retries_max = settings.max_dispatch_retries};
   submit(
@@ -355,8 +353,16 @@ const core::ItemTypeSettings& Dispatcher::settings() {
   if (const std::uint64_t stamp = parts_.types.stamp(); !record_ || stamp != stamp_) {
     stamp_ = stamp;
     record_ = parts_.types.find(type_);
+    traits_ = traits();
+    board_.set_sink(traits_);
   }
   return record_->settings;
+}
+
+// With a sink that this node cannot make, one item at a time finds that out.
+core::SinkTraits Dispatcher::traits() const {
+  if (!parts_.judge_sink) return {};
+  return parts_.judge_sink(record_->settings.sink).value_or(core::SinkTraits{.concurrency = 1});
 }
 
 Dispatcher::ActiveSink* Dispatcher::sink() {

@@ -50,12 +50,15 @@ struct DispatchMetrics {
 struct DispatcherParts {
   using MakeSink = std::function<Result<std::unique_ptr<sink::Sink>>(const ItemType&,
                                                                      const core::SinkSettings&)>;
+  // `invalid` when there is no such sink on this node.
+  using JudgeSink = std::function<Result<core::SinkTraits>(const core::SinkSettings&)>;
 
   std::string node;  // one life of one process
   store::QueueStore& queue;
   store::LeaseStore& leases;
   const ItemTypes& types;
   MakeSink make_sink;
+  JudgeSink judge_sink;
   const Clock& wall;
   const Clock& steady;  // never set, never stands still
   Log& log;
@@ -131,7 +134,8 @@ class Dispatcher {
   void submit(runtime::TaskQueue& queue, runtime::TaskQueue::Task&& task, Event&& refused);
 
   const core::ItemTypeSettings& settings();
-  ActiveSink* sink();  // for the settings in force; null when it cannot be made
+  core::SinkTraits traits() const;  // of the sink of record_
+  ActiveSink* sink();               // for the settings in force; null when it cannot be made
   void forget_idle_sinks();
   void count_pace(Instant now);
   Instant steady_now();
@@ -145,6 +149,7 @@ class Dispatcher {
   core::DispatchBoard board_;
   ItemTypes::Record record_;
   std::uint64_t stamp_ = 0;
+  core::SinkTraits traits_;
   std::vector<std::unique_ptr<ActiveSink>> sinks_;  // the last one is in use
   std::optional<core::SinkSettings> refused_sink_;  // logged once
   struct Cycle {

@@ -48,8 +48,9 @@ struct DispatchPorts {
   ItemNews* news = nullptr;              // null = nobody else takes items in
   store::SlotLife* slot_life = nullptr;  // null = items have no slots that could be given back
   DispatcherParts::MakeSink make_sink;
-  // Whether a sink of these settings could be made, asked before they count; null = always.
-  std::function<Result<void>(const core::SinkSettings&)> check_sink = {};
+  // Asked before settings count, too; null = every sink can be made.
+  DispatcherParts::JudgeSink judge_sink = {};
+  Kinds sink_kinds = {};  // how their settings are read and shown
   const Clock& wall;
   const Clock& steady;
   runtime::MemoryBudget& memory;

@@ -166,7 +166,7 @@ Result<MessageView> GatewayService::view(const ItemId& id) {
   } else {
     view.item = std::move(*item);
   }
-  if (type) view.provider = type->settings.sink.type;
+  if (type) view.provider = type->settings.sink.kind;
   if (ports_.deliveries != nullptr) {
     const std::vector<core::DeliveryPart> parts = PENSTOCK_TRY(ports_.deliveries->find_parts(id));
     view.delivery = core::sum_up_delivery(parts);

@@ -64,8 +64,8 @@ struct GatewayPorts {
 struct MessageView {
   ItemId id;
   core::UserId user;
-  core::SinkType provider = core::SinkType::log;  // as it is set now
-  bool on_bus = false;                            // no item yet: only `created` of it is known
+  std::string provider = "log";  // the kind of sink, as it is set now
+  bool on_bus = false;           // no item yet: only `created` of it is known
   store::ItemView item;
   std::optional<core::Delivery> delivery;  // none = the provider says nothing of it
 };

@@ -166,7 +166,7 @@ class OneType final : public store::ItemTypeStore {
                                     std::optional<Instant>) override {
     EXPECT_EQ(type, store::message_item_type());
     EXPECT_EQ(expected, 0);
-    EXPECT_EQ(settings.sink.type, core::SinkType::log);
+    EXPECT_EQ(settings.sink.kind, "log");
     ++puts;
     if (taken) return fail(ErrorKind::conflict, "another node was faster");
     return store::ItemTypeRecord{.type = type, .version = 1, .settings = settings};
@@ -175,7 +175,7 @@ class OneType final : public store::ItemTypeStore {
     ++finds;
     if (!there) return std::nullopt;
     store::ItemTypeRecord record{.type = type, .version = 1, .settings = {}};
-    record.settings.sink.type = core::SinkType::http;
+    record.settings.sink.kind = "http";
     return record;
   }
   Result<std::vector<store::ItemTypeRecord>> list() override {
@@ -357,7 +357,7 @@ TEST_F(GatewayServiceTest, shows_a_message_that_is_there) {
   const auto view = find(queue_.known);
   ASSERT_TRUE(view);
   EXPECT_EQ(view->user.raw, 7);
-  EXPECT_EQ(view->provider, core::SinkType::http);
+  EXPECT_EQ(view->provider, "http");
   EXPECT_EQ(find(core::make_message_id(kNoon, core::UserId{7}, 1, 3)).error().kind,
             ErrorKind::not_found);
   EXPECT_EQ(find(ItemId::trusted("p-1")).error().kind, ErrorKind::not_found);

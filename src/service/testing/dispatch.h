@@ -3,11 +3,13 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -74,6 +76,27 @@ class TestSink final : public sink::Sink {
   TestDownstream& downstream_;
 };
 
+// A kind of sink for calls that name one.
+struct TestHook {
+  std::string url;
+  std::vector<std::string> secrets;
+};
+
+}  // namespace penstock::service
+
+template <>
+struct penstock::Description<penstock::service::TestHook> {
+  using Hook = penstock::service::TestHook;
+  static constexpr std::string_view name = "TestHook";
+  static constexpr std::array fields = {
+      place(required(range(field<&Hook::url>("url", "Where to."), 1, 100))),
+      secret(each(field<&Hook::secrets>("secrets", "Sign."), 5, 1, 100))};
+};
+
+namespace penstock::service {
+
+inline constexpr std::array<KindInfo, 1> kTestSinks = {{{"http", &describe<TestHook>()}}};
+
 // What nodes share.
 struct TestDispatchStores {
   runtime::SystemClock wall;
@@ -104,15 +127,16 @@ struct TestDispatch {
          .slot_life = nullptr,
          .make_sink = [&shared](const ItemType&, const core::SinkSettings& settings)
              -> Result<std::unique_ptr<sink::Sink>> {
-           if (settings.type == core::SinkType::kafka) {
+           if (settings.kind == "away") {
              return fail(ErrorKind::unavailable, "no broker");
            }
            return std::make_unique<TestSink>(shared.downstream);
          },
-         .check_sink = [this](const core::SinkSettings& settings) -> Result<void> {
-           if (settings.type != core::SinkType::extension || has_extension) return {};
+         .judge_sink = [this](const core::SinkSettings& settings) -> Result<core::SinkTraits> {
+           if (settings.kind != "fax" || has_extension) return core::SinkTraits{};
            return invalid_field("sink.type", "is not compiled in");
          },
+         .sink_kinds = kTestSinks,
          .wall = shared.wall,
          .steady = steady,
          .memory = memory,

@@ -8,6 +8,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/time.h"
+#include "sink/sink.h"
+
 namespace penstock::sink {
 
 // 16 KiB hold any sensible head; a body is of no use here, and up to 64 KiB reading it is cheaper
@@ -47,5 +50,11 @@ class AnswerReader {
   bool has_begun_ = false;
   int interim_answers_ = 0;
 };
+
+// What an HTTP answer means for the item; the one table from status codes to outcomes.
+// `retry_after` is the header's value, empty when absent. 2xx done; 429, and 503 that says when to
+// come back, slow down; 408, 425, other 5xx, 3xx and what is no final status fail; other 4xx
+// refuse.
+SinkAnswer judge_answer(int status, std::string_view retry_after, Instant now);
 
 }  // namespace penstock::sink

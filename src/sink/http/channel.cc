@@ -29,8 +29,7 @@ SinkAnswer stopping() { return failed_post("this node stops"); }
 
 }  // namespace
 
-Channel::Channel(Loop& loop, wire::HttpUrl url, const core::SinkSettings& settings,
-                 WebhookSigner signer)
+Channel::Channel(Loop& loop, wire::HttpUrl url, const HttpSettings& settings, WebhookSigner signer)
     : loop_(loop),
       url_(std::move(url)),
       timeout_(settings.timeout),

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "base/time.h"
-#include "core/dispatch/item_type.h"
 #include "sink/http/asio.h"
 #include "sink/http/loop.h"
 #include "sink/http/request.h"
@@ -38,7 +37,7 @@ using CallRef = CallList::iterator;
 class Channel : public std::enable_shared_from_this<Channel> {
  public:
   // `loop` must outlive the channel's close().
-  Channel(Loop& loop, wire::HttpUrl url, const core::SinkSettings& settings, WebhookSigner signer);
+  Channel(Loop& loop, wire::HttpUrl url, const HttpSettings& settings, WebhookSigner signer);
 
   void send(Handover&& item, Sink::Done&& done);
   // Answers everything as failed and returns when nothing is under way any more.

@@ -17,7 +17,6 @@
 #include <boost/asio/write.hpp>
 
 #include "sink/address_guard.h"
-#include "sink/http/outcome.h"
 
 namespace penstock::sink {
 namespace {

@@ -53,13 +53,36 @@ Result<std::unique_ptr<HttpClient>> HttpClient::make(const Clock& clock,
       new HttpClient(std::make_unique<Loop>(clock, std::move(options), std::move(tls))));
 }
 
-Result<std::unique_ptr<Sink>> HttpClient::open_sink(const core::SinkSettings& settings) {
+Result<std::unique_ptr<Sink>> HttpClient::open_sink(const HttpSettings& settings) {
   Result<wire::HttpUrl> url = wire::parse_http_url(settings.url);
   if (!url) return invalid_field("sink.url", url.error().what);
-  Result<WebhookSigner> signer = WebhookSigner::make(settings.secrets);
-  if (!signer) return std::unexpected(std::move(signer.error()));
+  WebhookSigner signer = PENSTOCK_TRY(WebhookSigner::make(settings.secrets));
   return std::make_unique<HttpSink>(
-      std::make_shared<Channel>(*loop_, std::move(*url), settings, std::move(*signer)));
+      std::make_shared<Channel>(*loop_, std::move(*url), settings, std::move(signer)));
+}
+
+Result<SinkPlace> HttpSettings::place() const {
+  wire::HttpUrl parsed = PENSTOCK_TRY(wire::parse_http_url(url));
+  return SinkPlace{.host = std::move(parsed.host), .port = parsed.port, .tls = parsed.tls};
+}
+
+SinkKind http_kind(HttpClient* client) {
+  return kind_of<HttpSettings>(
+      "http", [client](const HttpSettings& settings) { return client->open_sink(settings); });
+}
+
+std::string url_problem(const FieldValue& value) {
+  const Result<wire::HttpUrl> url = wire::parse_http_url(std::get<std::string>(value));
+  return url ? "" : url.error().what;
+}
+
+std::string webhook_secrets_problem(const FieldValue& value) {
+  for (const std::string& secret : std::get<std::vector<std::string>>(value)) {
+    if (const Result<std::string> key = wire::parse_webhook_secret(secret); !key) {
+      return key.error().what;
+    }
+  }
+  return {};
 }
 
 }  // namespace penstock::sink

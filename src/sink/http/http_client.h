@@ -2,15 +2,30 @@
 // resolve names, and the certificates they trust. Must outlive its sinks. Thread-safe.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "base/describe.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "core/dispatch/item_type.h"
+#include "sink/kinds.h"
 #include "sink/sink.h"
+#include "wire/http_url.h"
 
 namespace penstock::sink {
+
+struct HttpSettings {
+  std::string url;
+  // Each signs, so that keys can be changed: a receiver needs to know one of them. None = unsigned.
+  std::vector<std::string> secrets;
+  Millis timeout = Seconds{10};
+  std::int64_t concurrency = 32;
+
+  core::SinkTraits traits() const { return {.concurrency = static_cast<std::size_t>(concurrency)}; }
+  Result<SinkPlace> place() const;
+};
 
 struct HttpClientOptions {
   std::string user_agent = "Penstock";
@@ -36,7 +51,7 @@ class HttpClient {
   // of the answer. At most `settings.concurrency` connections, kept open while they are of use;
   // what comes meanwhile waits. Its answers come on the client's thread, which must not destroy it.
   // `invalid` for a URL or a secret that cannot be used.
-  Result<std::unique_ptr<Sink>> open_sink(const core::SinkSettings& settings);
+  Result<std::unique_ptr<Sink>> open_sink(const HttpSettings& settings);
 
  private:
   explicit HttpClient(std::unique_ptr<Loop> loop);
@@ -44,4 +59,35 @@ class HttpClient {
   const std::unique_ptr<Loop> loop_;
 };
 
+// `client` must outlive the sinks; null = the kind can be described only.
+SinkKind http_kind(HttpClient* client);
+
+std::string url_problem(const FieldValue& value);
+std::string webhook_secrets_problem(const FieldValue& value);
+
 }  // namespace penstock::sink
+
+namespace penstock {
+
+template <>
+struct Description<sink::HttpSettings> {
+  using Settings = sink::HttpSettings;
+  static constexpr std::string_view name = "HttpSink";
+  static constexpr std::array fields = {
+      place(required(checked(range(field<&Settings::url>("url", "An http:// or https:// address."),
+                                   1, wire::kHttpUrlBytesMax),
+                             sink::url_problem))),
+      secret(
+          checked(each(field<&Settings::secrets>(
+                           "secrets",
+                           "At most five, of 16 to 512 bytes. Each signs the hand-over (Standard "
+                           "Webhooks), so that keys can be changed. Write-only."),
+                       5, 16, 512),
+                  sink::webhook_secrets_problem)),
+      range(field<&Settings::timeout>("timeoutMs", "From the hand-over to the end of the answer."),
+            1, 600'000),
+      range(field<&Settings::concurrency>("concurrency", "Hand-overs under way at once."), 1,
+            1'024)};
+};
+
+}  // namespace penstock

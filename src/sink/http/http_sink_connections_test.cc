@@ -171,7 +171,7 @@ TEST(HttpSink, has_no_more_connections_than_it_may) {
       peer.send(kOk);
     }
   });
-  core::SinkSettings settings = http_settings(server.url());
+  HttpSettings settings = http_settings(server.url());
   settings.concurrency = 3;
   TestSink sink(settings);
   for (int i = 0; i < 50; ++i) sink.send(handover(std::to_string(i)));
@@ -184,7 +184,7 @@ TEST(HttpSink, has_no_more_connections_than_it_may) {
 
 TEST(HttpSink, counts_waiting_for_a_connection_as_time) {
   TestServer silent([](Peer& peer, int) { peer.wait_for_end(); });
-  core::SinkSettings settings = http_settings(silent.url(), Millis{100});
+  HttpSettings settings = http_settings(silent.url(), Millis{100});
   settings.concurrency = 1;
   TestSink sink(settings);
   sink.send(handover("1"));

@@ -27,7 +27,7 @@ TEST(HttpSink, posts_the_item) {
     peer.send(kOk);
     peer.wait_for_end();
   });
-  core::SinkSettings settings = http_settings(server.url("/hook"));
+  HttpSettings settings = http_settings(server.url("/hook"));
   settings.secrets = {"0123456789abcdef"};
   TestSink sink(settings, {.user_agent = "Penstock/9"});
   EXPECT_EQ(told(sink.ask(handover("p-7", R"([1, {"a":2}])"))), "done: HTTP 200");
@@ -165,7 +165,7 @@ TEST(HttpSink, sends_nothing_whose_turn_has_passed) {
 
 TEST(HttpSink, answers_everything_when_it_ends) {
   TestServer silent([](Peer& peer, int) { peer.wait_for_end(); });
-  core::SinkSettings settings = http_settings(silent.url());
+  HttpSettings settings = http_settings(silent.url());
   settings.concurrency = 2;
   TestSink sink(settings);
   for (int i = 0; i < 100; ++i) sink.send(handover(std::to_string(i)));
@@ -186,7 +186,7 @@ TEST(HttpSink, shares_its_client_with_others_and_answers_all_exactly_once) {
   Answers answers;
   std::vector<std::unique_ptr<Sink>> sinks;
   for (int i = 0; i < kThreads; ++i) {
-    core::SinkSettings settings = http_settings(server.url());
+    HttpSettings settings = http_settings(server.url());
     settings.concurrency = 2;
     settings.secrets = {"0123456789abcdef"};
     sinks.push_back(std::move(*(*client)->open_sink(settings)));
@@ -224,7 +224,7 @@ TEST(HttpSink, is_not_made_for_what_it_cannot_use) {
   const auto client = HttpClient::make(clock, {});
   ASSERT_TRUE(client);
   EXPECT_EQ((*client)->open_sink(http_settings("ftp://x")).error().field, "sink.url");
-  core::SinkSettings settings = http_settings("http://x");
+  HttpSettings settings = http_settings("http://x");
   settings.secrets = {"whsec_!"};
   EXPECT_EQ((*client)->open_sink(settings).error().field, "sink.secrets");
   const auto without = HttpClient::make(clock, {.ca_file = "/no/such/file.pem"});

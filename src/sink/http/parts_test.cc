@@ -7,7 +7,6 @@
 
 #include "sink/address_guard.h"
 #include "sink/http/answer.h"
-#include "sink/http/outcome.h"
 #include "sink/http/request.h"
 #include "sink/http/signature.h"
 #include "sink/http/test_sink.h"

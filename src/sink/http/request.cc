@@ -6,8 +6,6 @@
 #include <chrono>
 #include <iterator>
 
-#include "sink/envelope.h"
-
 namespace penstock::sink {
 namespace {
 

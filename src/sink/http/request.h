@@ -6,7 +6,6 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "core/dispatch/item_type.h"
 #include "sink/http/signature.h"
 #include "sink/sink.h"
 #include "wire/http_url.h"

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/time.h"
-#include "core/dispatch/item_type.h"
 #include "sink/http/http_client.h"
 #include "sink/sink.h"
 #include "sink/test_answers.h"
@@ -26,15 +25,13 @@ inline Handover handover(const std::string& id = "p-1", std::string context = "{
           .context = std::move(context)};
 }
 
-inline core::SinkSettings http_settings(std::string url, Millis timeout = Seconds{20}) {
-  core::SinkSettings settings{.type = core::SinkType::http, .url = std::move(url)};
-  settings.timeout = timeout;
-  return settings;
+inline HttpSettings http_settings(std::string url, Millis timeout = Seconds{20}) {
+  return {.url = std::move(url), .timeout = timeout};
 }
 
 class TestSink {
  public:
-  explicit TestSink(const core::SinkSettings& settings, HttpClientOptions options = {}) {
+  explicit TestSink(const HttpSettings& settings, HttpClientOptions options = {}) {
     auto client = HttpClient::make(clock_, std::move(options));
     EXPECT_TRUE(client) << client.error().what;
     client_ = std::move(*client);

@@ -1,5 +1,7 @@
 #include "sink/log/log_sink.h"
 
+#include <memory>
+
 namespace penstock::sink {
 
 LogSink::LogSink(Log& log, Millis interval)
@@ -25,6 +27,11 @@ void LogSink::sum_up() {
   const std::uint64_t handovers = handovers_.exchange(0, std::memory_order_relaxed);
   if (handovers <= kLinesPerSecond) return;
   log_.info("sink.more_handovers", {{"and_more", handovers - kLinesPerSecond}});
+}
+
+SinkKind log_kind(Log* log) {
+  return kind_of<LogSettings>(
+      "log", [log](const LogSettings&) { return std::make_unique<LogSink>(*log); });
 }
 
 }  // namespace penstock::sink

@@ -5,12 +5,15 @@
 // Contexts are payloads, so only their size is written.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 
+#include "base/describe.h"
 #include "base/log.h"
 #include "base/time.h"
 #include "runtime/threads.h"
+#include "sink/kinds.h"
 #include "sink/sink.h"
 
 namespace penstock::sink {
@@ -33,4 +36,19 @@ class LogSink final : public Sink {
   runtime::Ticker ticker_;                   // last: it uses all of the above
 };
 
+struct LogSettings {  // there is nothing to set
+  core::SinkTraits traits() const { return {}; }
+};
+SinkKind log_kind(Log* log);  // null = the kind can be described only
+
 }  // namespace penstock::sink
+
+namespace penstock {
+
+template <>
+struct Description<sink::LogSettings> {
+  static constexpr std::string_view name = "LogSink";
+  static constexpr std::array<FieldInfo, 0> fields = {};
+};
+
+}  // namespace penstock

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/gateway/sms.h"
-#include "sink/smpp/outcome.h"
 #include "wire/json.h"
 #include "wire/json_fields.h"
 
@@ -36,14 +35,57 @@ std::string join_header(std::uint8_t number, std::size_t parts, std::size_t part
   return {reinterpret_cast<const char*>(bytes), sizeof(bytes)};
 }
 
-wire::SmppAddress source_of(const core::SmppSettings& smpp) {
+wire::SmppAddress source_of(const SmppSettings& smpp) {
   wire::SmppAddress source = wire::smpp_address_of(smpp.source);
   if (smpp.source_ton) source.ton = static_cast<std::uint8_t>(*smpp.source_ton);
   if (smpp.source_npi) source.npi = static_cast<std::uint8_t>(*smpp.source_npi);
   return source;
 }
 
+bool never_works(std::uint32_t status) {
+  switch (status) {
+    case 0x01:  // the message's length
+    case 0x06:  // priority
+    case 0x07:  // registered delivery
+    case 0x0A:  // source address
+    case 0x0B:  // destination address
+    case 0x15:  // service type
+    case 0x33:  // number of destinations
+    case 0x34:  // name of a distribution list
+    case 0x40:  // destination flag
+    case 0x43:  // esm_class
+    case 0x48:  // type and plan of the source
+    case 0x49:
+    case 0x50:  // type and plan of the destination
+    case 0x51:
+    case 0x54:  // replace flag
+    case 0x61:  // time of delivery
+    case 0x62:  // validity
+    case 0x63:  // canned message
+    case 0x65:  // the receiver's permanent error, and its refusal
+    case 0x66:
+    case 0xC0:  // options
+    case 0xC1:
+    case 0xC2:
+    case 0xC3:
+    case 0xC4:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
+
+SinkAnswer judge_status(std::uint32_t status) {
+  SinkAnswer answer{.outcome = SinkOutcome::failed, .detail = wire::smpp_status_name(status)};
+  if (status == wire::kSmppOk) answer.outcome = SinkOutcome::done;
+  if (status == wire::kSmppThrottled || status == wire::kSmppQueueFull) {
+    answer.outcome = SinkOutcome::slow_down;  // the protocol has no word for how long
+  }
+  if (never_works(status)) answer.outcome = SinkOutcome::refused;
+  return answer;
+}
 
 Result<SmppParts> smpp_parts_of(std::string_view context, const ItemId& id) {
   const Result<wire::JsonDocument> document = wire::parse_json(context);
@@ -72,9 +114,9 @@ Result<SmppParts> smpp_parts_of(std::string_view context, const ItemId& id) {
   return parts;
 }
 
-SmppMessenger::SmppMessenger(const core::SinkSettings& settings, Taken taken, Count count)
+SmppMessenger::SmppMessenger(const SmppSettings& settings, Taken taken, Count count)
     : settings_(settings),
-      source_(source_of(settings.smpp)),
+      source_(source_of(settings)),
       taken_(std::move(taken)),
       count_(std::move(count)) {}
 
@@ -125,7 +167,7 @@ void SmppMessenger::pump(SmppSession& session, Micros now) {
                               .destination = here->parts.destination,
                               .esm_class = here->parts.esm_class,
                               .registered_delivery =
-                                  settings_.smpp.receipts ? wire::kReceiptAlways : std::uint8_t{0},
+                                  settings_.receipts ? wire::kReceiptAlways : std::uint8_t{0},
                               .data_coding = here->parts.data_coding,
                               .text = here->parts.texts[part],
                               .receipted_id = {},

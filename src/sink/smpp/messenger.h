@@ -19,9 +19,9 @@
 
 #include "base/ids.h"
 #include "base/time.h"
-#include "core/dispatch/item_type.h"
 #include "sink/sink.h"
 #include "sink/smpp/session.h"
+#include "sink/smpp/smpp_client.h"
 
 namespace penstock::sink {
 
@@ -37,6 +37,11 @@ struct SmppParts {
 // the item's id, so that a message that is sent again is the same to a phone.
 Result<SmppParts> smpp_parts_of(std::string_view context, const ItemId& id);
 
+// What a status of SMPP means for the item; the one table from statuses to outcomes. Throttled, or
+// a full queue: slow down. What is wrong with the message or its addresses refuses it; anything
+// else may work another time.
+SinkAnswer judge_status(std::uint32_t status);
+
 class SmppMessenger {
  public:
   // All parts were taken under these references; the answer is to be given by whoever is told.
@@ -44,7 +49,7 @@ class SmppMessenger {
       std::function<void(const ItemId& id, std::vector<std::string> references, Sink::Done done)>;
   using Count = std::function<void(SinkOutcome outcome)>;  // of every submit that was answered
 
-  SmppMessenger(const core::SinkSettings& settings, Taken taken, Count count);
+  SmppMessenger(const SmppSettings& settings, Taken taken, Count count);
 
   // Takes a hand-over, or answers at once what cannot be sent.
   void add(Handover&& item, Sink::Done&& done, Micros now);
@@ -88,7 +93,7 @@ class SmppMessenger {
   void answer(CallRef call, SinkAnswer&& answer);
   void remember(const Call& call);
 
-  const core::SinkSettings settings_;
+  const SmppSettings settings_;
   const wire::SmppAddress source_;
   const Taken taken_;
   const Count count_;

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "sink/smpp/messenger.h"
-#include "sink/smpp/outcome.h"
 #include "sink/test_answers.h"
 
 namespace penstock::sink {
@@ -241,10 +240,10 @@ class Messenger : public testing::Test {
     return static_cast<std::uint8_t>(wire::decode_smpp_message(submits_.at(submit).body)->text[5]);
   }
 
-  static core::SinkSettings settings() {
-    core::SinkSettings settings{.type = core::SinkType::smpp};
+  static SmppSettings settings() {
+    SmppSettings settings;
     settings.timeout = Seconds{10};
-    settings.smpp.source = "Shop";
+    settings.source = "Shop";
     return settings;
   }
 

@@ -1,5 +1,6 @@
 #include "sink/smpp/smpp_client.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "sink/address_guard.h"
@@ -42,8 +43,20 @@ SmppClient::SmppClient(Log& log, runtime::Metrics& metrics, ReceiptBook* book, S
 
 SmppClient::~SmppClient() { resolver_.stop(); }
 
-std::unique_ptr<Sink> SmppClient::open_sink(const core::SinkSettings& settings) {
+std::unique_ptr<Sink> SmppClient::open_sink(const SmppSettings& settings) {
   return std::make_unique<SmppSink>(*this, settings);
+}
+
+SinkKind smpp_kind(SmppClient* client) {
+  return kind_of<SmppSettings>(
+      "smpp", [client](const SmppSettings& settings) { return client->open_sink(settings); },
+      [client] { return client->health(); });
+}
+
+std::string ascii_problem(const FieldValue& value) {
+  const bool plain = std::ranges::all_of(std::get<std::string>(value),
+                                         [](char c) { return c >= ' ' && c < 0x7F; });
+  return plain ? "" : "must be printable ASCII characters";
 }
 
 Result<void> SmppClient::health() const {

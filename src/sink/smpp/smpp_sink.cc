@@ -35,13 +35,13 @@ constexpr std::size_t kReceiptsWaitingMax = 1'000;
 // Everything that the sink's thread does.
 class SmppSink::Line {
  public:
-  Line(SmppClient& client, std::shared_ptr<SmppMailbox> mailbox, const core::SinkSettings& settings)
+  Line(SmppClient& client, std::shared_ptr<SmppMailbox> mailbox, const SmppSettings& settings)
       : client_(client),
         mailbox_(std::move(mailbox)),
         settings_(settings),
         // References of one provider stay good when its port changes or a proxy comes in between.
-        provider_(settings.smpp.system_id + "@" + settings.smpp.host),
-        place_(fmt::format("{}:{}", provider_, settings.smpp.port)),
+        provider_(settings.system_id + "@" + settings.host),
+        place_(fmt::format("{}:{}", provider_, settings.port)),
         messenger_(
             settings,
             [this](const ItemId& id, std::vector<std::string> references, Sink::Done done) {
@@ -124,8 +124,8 @@ class SmppSink::Line {
 
   void resolve() {
     state_ = State::resolving;
-    runtime::TaskQueue::Task task = [mailbox = mailbox_, host = settings_.smpp.host,
-                                     port = static_cast<std::uint16_t>(settings_.smpp.port),
+    runtime::TaskQueue::Task task = [mailbox = mailbox_, host = settings_.host,
+                                     port = static_cast<std::uint16_t>(settings_.port),
                                      only_public = client_.options_.refuse_private_addresses] {
       mailbox->put(resolve_host(host, port, only_public));
     };
@@ -171,9 +171,9 @@ class SmppSink::Line {
     receipts_waiting_ = 0;
     was_bound_ = false;
     session_.emplace(
-        SessionOptions{.bind = {.system_id = settings_.smpp.system_id,
-                                .password = settings_.smpp.password,
-                                .system_type = settings_.smpp.system_type},
+        SessionOptions{.bind = {.system_id = settings_.system_id,
+                                .password = settings_.password,
+                                .system_type = settings_.system_type},
                        .window = static_cast<std::size_t>(settings_.concurrency),
                        .answer_within = std::min<Micros>(settings_.timeout, Seconds{10}),
                        .look_after = client_.options_.look_after},
@@ -242,8 +242,8 @@ class SmppSink::Line {
 
   // How a message is called by both, an answer (`of_answer`) and a receipt.
   std::string name_of(std::string&& reference, bool of_answer) const {
-    if (settings_.smpp.receipt_ids == core::ReceiptIds::same) return std::move(reference);
-    const bool decimal = (settings_.smpp.receipt_ids == core::ReceiptIds::hex) == of_answer;
+    if (settings_.receipt_ids == ReceiptIds::same) return std::move(reference);
+    const bool decimal = (settings_.receipt_ids == ReceiptIds::hex) == of_answer;
     return wire::plain_reference(reference, decimal ? 10 : 16);
   }
 
@@ -257,8 +257,7 @@ class SmppSink::Line {
             references.size() > 1 ? fmt::format(" and {} more", references.size() - 1) : "")};
     const bool named = std::ranges::any_of(references, [](const auto& r) { return !r.empty(); });
     if (!named) answer.detail = "taken";
-    if (!named || !settings_.smpp.receipts || client_.book_ == nullptr)
-      return done(std::move(answer));
+    if (!named || !settings_.receipts || client_.book_ == nullptr) return done(std::move(answer));
     for (std::string& each : references) each = name_of(std::move(each), true);
     mailbox_->begin_answer();
     client_.book_->note_taken(
@@ -318,7 +317,7 @@ class SmppSink::Line {
 
   SmppClient& client_;
   const std::shared_ptr<SmppMailbox> mailbox_;
-  const core::SinkSettings settings_;
+  const SmppSettings settings_;
   const std::string provider_;
   const std::string place_;
   SmppMessenger messenger_;
@@ -343,7 +342,7 @@ class SmppSink::Line {
   std::string output_;
 };
 
-SmppSink::SmppSink(SmppClient& client, const core::SinkSettings& settings)
+SmppSink::SmppSink(SmppClient& client, const SmppSettings& settings)
     : client_(client),
       mailbox_(std::make_shared<SmppMailbox>()),
       line_(std::make_unique<Line>(client, mailbox_, settings)),

@@ -5,7 +5,6 @@
 #include <string>
 #include <thread>
 
-#include "core/dispatch/item_type.h"
 #include "sink/sink.h"
 #include "sink/smpp/smpp_client.h"
 
@@ -15,7 +14,7 @@ class SmppMailbox;
 
 class SmppSink final : public Sink {
  public:
-  SmppSink(SmppClient& client, const core::SinkSettings& settings);
+  SmppSink(SmppClient& client, const SmppSettings& settings);
   ~SmppSink() override;  // unbinds
 
   void send(Handover&& item, Done done) override;

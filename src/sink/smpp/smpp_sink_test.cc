@@ -134,11 +134,11 @@ class Book final : public ReceiptBook {
 class SmppSinkTest : public testing::Test {
  protected:
   std::unique_ptr<Sink> open(const Provider& provider, Millis timeout = Seconds{10}) {
-    core::SinkSettings settings{.type = core::SinkType::smpp};
+    SmppSettings settings;
     settings.timeout = timeout;
-    settings.smpp.host = "127.0.0.1";
-    settings.smpp.port = provider.port();
-    settings.smpp.system_id = "me";
+    settings.host = "127.0.0.1";
+    settings.port = provider.port();
+    settings.system_id = "me";
     return client_.open_sink(settings);
   }
   void send(Sink& sink, const std::string& id = "m") {
@@ -268,10 +268,10 @@ TEST_F(SmppSinkTest, a_receipt_is_confirmed_when_it_is_kept_and_else_sent_back) 
       }
       peer.read_to_end();
     }});
-    core::SinkSettings settings{.type = core::SinkType::smpp};
-    settings.smpp.host = "127.0.0.1";
-    settings.smpp.port = provider.port();
-    settings.smpp.system_id = "me";
+    SmppSettings settings;
+    settings.host = "127.0.0.1";
+    settings.port = provider.port();
+    settings.system_id = "me";
     const auto sink = client.open_sink(settings);
     status.wait(0xFFFF);
     EXPECT_EQ(status, keeps ? wire::kSmppOk : wire::kSmppTryAgain);
@@ -285,10 +285,10 @@ TEST_F(SmppSinkTest, nobody_there_is_a_pause_and_not_an_attempt) {
     const Provider gone({take_all});
     port = gone.port();
   }
-  core::SinkSettings settings{.type = core::SinkType::smpp};
-  settings.smpp.host = "127.0.0.1";
-  settings.smpp.port = port;
-  settings.smpp.system_id = "me";
+  SmppSettings settings;
+  settings.host = "127.0.0.1";
+  settings.port = port;
+  settings.system_id = "me";
   const auto sink = client_.open_sink(settings);
   send(*sink);
   const SinkAnswer answer = answers_.wait(1).front();
@@ -303,10 +303,10 @@ TEST_F(SmppSinkTest, private_addresses_may_be_refused) {
   runtime::Metrics metrics;
   SmppClient client(log_, metrics, &book_,
                     {.refuse_private_addresses = true, .retry_first = Millis{2}, .seed = 1});
-  core::SinkSettings settings{.type = core::SinkType::smpp};
-  settings.smpp.host = "127.0.0.1";
-  settings.smpp.port = provider.port();
-  settings.smpp.system_id = "me";
+  SmppSettings settings;
+  settings.host = "127.0.0.1";
+  settings.port = provider.port();
+  settings.system_id = "me";
   const auto sink = client.open_sink(settings);
   send(*sink);
   EXPECT_NE(answers_.wait(1).front().detail.find("private addresses"), std::string::npos);

@@ -219,8 +219,7 @@ class TemporalConnection {
 
 class TemporalSink final : public Sink {
  public:
-  TemporalSink(TemporalConnection& client, const core::SinkSettings& settings)
-      : client_(client), timeout_(settings.timeout) {
+  TemporalSink(TemporalConnection& client, const TemporalSettings& settings) : client_(client) {
     template_.set_namespace_(client.options_.namespace_name);
     template_.mutable_workflow_type()->set_name(settings.workflow_type);
     template_.mutable_task_queue()->set_name(settings.task_queue);
@@ -254,7 +253,7 @@ class TemporalSink final : public Sink {
       call->self = call;
       ++under_way_;
     }
-    client_.prepare(call->context, timeout_);
+    client_.prepare(call->context, client_.options_.start_timeout);
     call->reader =
         client_.stub_->AsyncStartWorkflowExecution(&call->context, request, &client_.queue_);
     // Nothing of the call is read behind order(): its answer may end it meanwhile.
@@ -339,7 +338,6 @@ class TemporalSink final : public Sink {
   }
 
   TemporalConnection& client_;
-  const Millis timeout_;
   api::StartWorkflowExecutionRequest template_;
 
   std::mutex mutex_;
@@ -354,8 +352,22 @@ TemporalClient::TemporalClient(const Clock& clock, Log& log, runtime::Metrics& m
     : connection_(std::make_unique<TemporalConnection>(clock, log, metrics, std::move(options))) {}
 TemporalClient::~TemporalClient() = default;
 
-std::unique_ptr<Sink> TemporalClient::open_sink(const core::SinkSettings& settings) {
+std::unique_ptr<Sink> TemporalClient::open_sink(const TemporalSettings& settings) {
   return std::make_unique<TemporalSink>(*connection_, settings);
+}
+
+SinkKind temporal_kind(TemporalClient* client) {
+  return kind_of<TemporalSettings>(
+      "temporal",
+      [client](const TemporalSettings& settings) -> Result<std::unique_ptr<Sink>> {
+        if (client != nullptr) return client->open_sink(settings);
+        return invalid_field("sink.type", "is temporal, and temporal.address is not set");
+      },
+      [client]() -> Result<void> {
+        if (client != nullptr) return client->health();
+        return fail(ErrorKind::unavailable,
+                    "item types go to Temporal, and temporal.address is not set");
+      });
 }
 
 Result<void> TemporalClient::health() const { return connection_->health(); }

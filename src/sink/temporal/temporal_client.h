@@ -3,17 +3,30 @@
 // outlive its sinks. Thread-safe.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 
+#include "base/describe.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "core/dispatch/item_type.h"
 #include "runtime/metrics.h"
+#include "sink/kinds.h"
 #include "sink/sink.h"
 
 namespace penstock::sink {
+
+struct TemporalSettings {
+  std::string workflow_type;
+  std::string task_queue;
+  std::int64_t concurrency = 32;
+
+  // The server itself waits until an item's time has come.
+  core::SinkTraits traits() const {
+    return {.concurrency = static_cast<std::size_t>(concurrency), .delays = true};
+  }
+};
 
 struct TemporalOptions {
   std::string address;  // host:port
@@ -29,6 +42,7 @@ struct TemporalOptions {
   // Between two questions whether the namespace is served: as long as a load balancer needs to
   // notice, too.
   Millis probe_interval = Seconds{2};
+  Millis start_timeout = Seconds{10};  // of each start
 };
 
 class TemporalConnection;
@@ -43,9 +57,9 @@ class TemporalClient {
   TemporalClient& operator=(const TemporalClient&) = delete;
 
   // A sink that starts `settings.workflow_type` on `settings.task_queue` for every hand-over. As
-  // many starts are under way as it is given; each is answered within `settings.timeout`, on the
+  // many starts are under way as it is given; each is answered within the options' time-out, on the
   // client's thread, which must not destroy it.
-  std::unique_ptr<Sink> open_sink(const core::SinkSettings& settings);
+  std::unique_ptr<Sink> open_sink(const TemporalSettings& settings);
 
   // Why nothing can be started now; does not block.
   Result<void> health() const;
@@ -56,4 +70,23 @@ class TemporalClient {
   const std::unique_ptr<TemporalConnection> connection_;
 };
 
+// `client` must outlive the sinks; null = temporal.address is not set.
+SinkKind temporal_kind(TemporalClient* client);
+
 }  // namespace penstock::sink
+
+namespace penstock {
+
+template <>
+struct Description<sink::TemporalSettings> {
+  using Settings = sink::TemporalSettings;
+  static constexpr std::string_view name = "TemporalSink";
+  static constexpr std::array fields = {
+      required(range(field<&Settings::workflow_type>("workflowType", "The workflow to start."), 1,
+                     1'000)),
+      required(
+          range(field<&Settings::task_queue>("taskQueue", "Where workers ask for it."), 1, 1'000)),
+      range(field<&Settings::concurrency>("concurrency", "Starts under way at once."), 1, 1'024)};
+};
+
+}  // namespace penstock

@@ -21,12 +21,8 @@ namespace {
 
 using testing::HasSubstr;
 
-core::SinkSettings settings(Millis timeout = Seconds{120}) {
-  core::SinkSettings made{.type = core::SinkType::temporal,
-                          .workflow_type = "PaymentExecWorkflow",
-                          .task_queue = "payment-exec-task-queue"};
-  made.timeout = timeout;
-  return made;
+TemporalSettings settings() {
+  return {.workflow_type = "PaymentExecWorkflow", .task_queue = "payment-exec-task-queue"};
 }
 
 Handover item(const std::string& id = "p-1") {
@@ -42,8 +38,9 @@ class OnFrontend : public testing::Test {
     if (options.address.empty()) options.address = frontend_->address();
     options.namespace_name = "payments";
     options.probe_interval = Millis{50};
+    options.start_timeout = timeout;
     client_ = std::make_unique<TemporalClient>(clock_, log_, metrics_, std::move(options));
-    sink_ = client_->open_sink(settings(timeout));
+    sink_ = client_->open_sink(settings());
   }
   SinkAnswer ask(Handover&& handover = item()) {
     Answers one;

@@ -12,7 +12,7 @@
 #include "engine/rocksdb/folder.h"
 #include "engine/rocksdb/read_only.h"
 #include "engine/rocksdb/records.h"
-#include "store/queue/embedded/item_type_encoding.h"
+#include "store/queue/embedded/queue_encoding.h"
 
 namespace penstock::store::embedded {
 namespace {

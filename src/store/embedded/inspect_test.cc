@@ -51,11 +51,10 @@ TEST_F(Inspect, reads_beside_the_process_that_uses_it) {
   const auto store = open();
   ASSERT_NE(store, nullptr);
   core::ItemTypeSettings settings;
-  settings.sink.type = core::SinkType::http;
-  settings.sink.url = "http://127.0.0.1:9/one";
+  settings.sink = {.kind = "http", .document = R"({"type":"http","url":"http://h/one"})"};
   ItemTypeStore& types = *store->backend().queue.types;
   ASSERT_TRUE(types.put(ItemType::trusted("PAYMENT"), 0, settings, std::nullopt));
-  settings.sink.url = "http://127.0.0.1:9/two";
+  settings.sink.document = R"({"type":"http","url":"http://h/two"})";
   ASSERT_TRUE(types.put(ItemType::trusted("PAYMENT"), 1, settings, std::nullopt));
   ASSERT_TRUE(types.put(ItemType::trusted("REFUND"), 0, settings, std::nullopt));
   const FolderView view = look();
@@ -63,7 +62,7 @@ TEST_F(Inspect, reads_beside_the_process_that_uses_it) {
   EXPECT_EQ(view.schema, kSchemaVersion);
   ASSERT_EQ(view.item_types.size(), 2U);
   EXPECT_EQ(view.item_types[0].version, 2);
-  EXPECT_EQ(view.item_types[0].settings.sink.url, "http://127.0.0.1:9/two");
+  EXPECT_EQ(view.item_types[0].settings, settings);
   EXPECT_EQ(view.item_types[1].type.str(), "REFUND");
   // And it goes on writing.
   EXPECT_TRUE(types.put(ItemType::trusted("REFUND"), 1, settings, std::nullopt));

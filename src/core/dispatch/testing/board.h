@@ -88,8 +88,11 @@ class BoardNode {
         name_(std::move(name)),
         board_(std::make_unique<DispatchBoard>(kBoardType, world.rng())) {}
 
+  SinkTraits sink;
+
   void wake() {
     if (!board_) return;
+    board_->set_sink(sink);
     const DispatchBoard::Orders orders = board_->turn(settings_, world_.now(), stopping_);
     if (orders.ask_lease) ask_lease();
     if (orders.claim > 0) claim(orders.claim);
@@ -140,7 +143,7 @@ class BoardNode {
     const store::ClaimRequest request{.type = kBoardType,
                                       .token = board_->token(),
                                       .limit = limit,
-                                      .early = claim_ahead(settings_),
+                                      .early = claim_ahead(settings_, sink),
                                       .stale = settings_.stale_claim_threshold,
                                       .retries_max = settings_.max_dispatch_retries};
     world_.after(world_.some(Millis{0}, Millis{30}), [this, request, board = board_.get()] {

@@ -413,32 +413,13 @@ TEST_P(LeaseSuite, counts_tokens_on_after_a_restart) {
   EXPECT_GT(next->token, first->token);
 }
 
-TEST_P(ItemTypeSuite, keeps_the_settings_of_a_provider_of_messages) {
-  core::ItemTypeSettings settings;
-  settings.sink.type = core::SinkType::smpp;
-  settings.sink.concurrency = 5;
-  settings.sink.timeout = Seconds{3};
-  settings.sink.smpp = {.host = "smsc.example",
-                        .port = 2'776,
-                        .system_id = "me",
-                        .password = "secret",
-                        .system_type = "VMA",
-                        .source = "Shop",
-                        .source_ton = 5,
-                        .source_npi = std::nullopt,
-                        .receipts = false,
-                        .receipt_ids = core::ReceiptIds::decimal};
-  ASSERT_TRUE(types().put(item_type("SMS"), 0, settings, kNoon));
-  harness().reopen();
-  EXPECT_EQ((*types().find(item_type("SMS")))->settings, settings);
-}
-
 TEST_P(ItemTypeSuite, keeps_settings_with_their_history) {
   const ItemType type = item_type("PAYMENT");
   core::ItemTypeSettings settings{
       .batch_size = 7,
       .max_per_second = 50,
-      .sink = {.type = core::SinkType::http, .url = "http://x/y", .secrets = {"0123456789abcdef"}}};
+      .sink = {.kind = "http",
+               .document = R"({"type":"http","url":"http://x/y","secrets":["0123456789abcdef"]})"}};
   const core::ItemTypeSettings before = settings;
   const Result<ItemTypeRecord> first = types().put(type, 0, settings, kNoon);
   ASSERT_TRUE(first) << first.error().what;
@@ -465,18 +446,18 @@ TEST_P(ItemTypeSuite, keeps_settings_with_their_history) {
   EXPECT_EQ((*types().find(type))->version, 2);
 }
 
-TEST_P(ItemTypeSuite, keeps_a_sink_from_outside) {
+TEST_P(ItemTypeSuite, keeps_a_sink_as_it_was_written) {
   const ItemType type = item_type("INVOICE");
   core::ItemTypeSettings settings;
-  settings.sink = {.type = core::SinkType::extension,
-                   .secrets = {"pin"},
-                   .extension = "fax",
-                   .options = R"({"line": 7, "greeting": "na\\u00efve \xc3\xaf"})"};
+  settings.sink = {
+      .kind = "fax",
+      .document =
+          R"({"type":"fax","z": {"line": 7, "a":[1.50]}, "pins":["na\\u00efve \xc3\xaf"]})"};
   ASSERT_TRUE(types().put(type, 0, settings, kNoon));
   EXPECT_EQ((*types().find(type))->settings, settings);
   harness().reopen();
   EXPECT_EQ(types().list().value().at(0).settings, settings);
-  settings.sink = {};
+  settings.sink = core::ItemTypeSettings().sink;
   ASSERT_TRUE(types().put(type, 1, settings, kNoon));
   EXPECT_EQ((*types().find(type))->settings, settings);
 }

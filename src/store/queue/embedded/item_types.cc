@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "engine/rocksdb/records.h"
-#include "store/queue/embedded/item_type_encoding.h"
 #include "store/queue/embedded/queue.h"
 
 namespace penstock::store::embedded {
@@ -23,7 +22,7 @@ Result<std::uint64_t> read_types_revision(const Engine::View& view) {
 Result<ItemTypeRecord> EmbeddedItemTypes::put(const ItemType& type, std::int64_t expected,
                                               const core::ItemTypeSettings& settings,
                                               std::optional<Instant> now) {
-  PENSTOCK_TRY(core::check_item_type(settings));
+  PENSTOCK_TRY(check_record(settings));
   const auto [lock, view] = PENSTOCK_TRY(writer_.turn());
   const std::optional<ItemTypeRecord> before = PENSTOCK_TRY(find(type));
   const std::int64_t version = before ? before->version : 0;

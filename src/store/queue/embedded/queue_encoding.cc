@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/rocksdb/bytes.h"
+#include "wire/described.h"
 
 namespace penstock::store::embedded {
 namespace {
@@ -221,6 +222,55 @@ std::string encode_lease(const LeaseRecord& lease) { return encoded(lease); }
 
 Result<LeaseRecord> decode_lease(std::string_view value) {
   return decoded<LeaseRecord>("the record of a lease", value);
+}
+
+std::string item_type_key(const ItemType& type) { return type.str() + '\0'; }
+
+std::string item_type_key(const ItemType& type, std::int64_t version) {
+  std::string out = item_type_key(type);
+  put_number(out, ~static_cast<std::uint64_t>(version));
+  return out;
+}
+
+std::string encode_item_type(const ItemTypeRecord& record) {
+  std::string out;
+  put_number(out, kFormat);
+  put_micros(out, record.changed);
+  out += wire::to_document(record.settings);
+  return out;
+}
+
+Result<ItemTypeRecord> decode_item_type(std::string_view key, std::string_view value) {
+  ItemTypeRecord record;
+  ByteReader key_reader("the key of an item type", key);
+  const std::string_view name = key_reader.text_to_nul();
+  if (!id_problem(name).empty()) key_reader.refuse("has a malformed id");
+  record.type = ItemType::trusted(std::string(name));
+  const std::uint64_t version = ~key_reader.number<std::uint64_t>();
+  if (version == 0 || version > kVersionMax) key_reader.refuse("has a version out of range");
+  record.version = static_cast<std::int64_t>(version);
+  PENSTOCK_TRY(key_reader.done(0));
+
+  ByteReader reader("the record of an item type", value);
+  reader.format();
+  record.changed = reader.micros();
+  const std::string_view document = PENSTOCK_TRY(reader.done(reader.rest()));
+  record.settings = PENSTOCK_TRY(wire::from_document<core::ItemTypeSettings>(document));
+  return record;
+}
+
+std::string encode_item_type_revision(std::uint64_t revision) {
+  std::string out;
+  put_number(out, kFormat);
+  put_number(out, revision);
+  return out;
+}
+
+Result<std::uint64_t> decode_item_type_revision(std::string_view value) {
+  ByteReader reader("the revision of the item types", value);
+  reader.format();
+  const auto revision = reader.number<std::uint64_t>();
+  return reader.done(revision);
 }
 
 }  // namespace penstock::store::embedded

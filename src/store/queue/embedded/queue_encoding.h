@@ -9,6 +9,8 @@
 //                  'c', type, NUL, u64 claim             -> kFormat token, time, ids
 //                  'l', type                             -> kFormat lease
 //                  'd', type, NUL, ~died us, id          -> kFormat; DEAD items, the newest first
+//   item_type      type, NUL, u64 ~version               -> kFormat time document; newest first
+//   meta           "item_type_revision"                  -> kFormat u64
 //
 // A claim is written once for all its items: it takes them out of queue_due and leaves their
 // records as they are. So an item whose record is READY and that is not in queue_due is CLAIMED, by
@@ -167,5 +169,15 @@ struct LeaseRecord {
 std::string lease_key(const ItemType& type);
 std::string encode_lease(const LeaseRecord& lease);
 Result<LeaseRecord> decode_lease(std::string_view value);
+
+inline constexpr std::string_view kItemTypeRevisionKey = "item_type_revision";
+
+std::string item_type_key(const ItemType& type);  // prefix of all versions of `type`
+std::string item_type_key(const ItemType& type, std::int64_t version);
+std::string encode_item_type(const ItemTypeRecord& record);
+Result<ItemTypeRecord> decode_item_type(std::string_view key, std::string_view value);
+
+std::string encode_item_type_revision(std::uint64_t revision);
+Result<std::uint64_t> decode_item_type_revision(std::string_view value);
 
 }  // namespace penstock::store::embedded

@@ -126,44 +126,8 @@ CREATE TABLE dispatch_lease (
 CREATE TABLE dispatch_settings (
   version bigint NOT NULL,
   changed_us bigint NOT NULL,
-  batch_size bigint NOT NULL,
-  dispatch_interval_s bigint NOT NULL,
-  jitter_window_ms bigint NOT NULL,
-  pre_start_buffer_min bigint NOT NULL,
-  max_dispatch_retries bigint NOT NULL,
-  stale_claim_threshold_min bigint NOT NULL,
-  max_per_second bigint,
-  burst bigint,
-  retry_backoff_ms bigint NOT NULL,
-  retry_backoff_max_ms bigint NOT NULL,
-  max_pause_s bigint NOT NULL,
-  sink_timeout_ms bigint NOT NULL,
-  sink_concurrency bigint NOT NULL,
-  enabled boolean NOT NULL,
   item_type text COLLATE "C" NOT NULL,
-  sink_type text NOT NULL,
-  sink_url text NOT NULL,
-  sink_workflow_type text NOT NULL,
-  sink_task_queue text NOT NULL,
-  sink_topic text NOT NULL,
-  sink_secrets text[] NOT NULL,
-  -- Item types whose items go to a provider of text messages by SMPP.
-  smpp_host text NOT NULL DEFAULT '',
-  smpp_port bigint NOT NULL DEFAULT 2775,
-  smpp_system_id text NOT NULL DEFAULT '',
-  smpp_password text NOT NULL DEFAULT '',
-  smpp_system_type text NOT NULL DEFAULT '',
-  smpp_source text NOT NULL DEFAULT '',
-  smpp_source_ton bigint,
-  smpp_source_npi bigint,
-  smpp_receipts boolean NOT NULL DEFAULT true,
-  -- The settings of a sink that is compiled in from outside: a JSON object as it was given, '' = none.
-  -- Its name stands in sink_type, beside those of our own sinks.
-  sink_options text NOT NULL DEFAULT '',
-  -- How receipts write what answers call a message: 0 as these do, 1 in decimal where they are in hex,
-  -- 2 the other way round.
-  smpp_receipt_ids bigint NOT NULL DEFAULT 0
-    CONSTRAINT dispatch_settings_receipt_ids CHECK (smpp_receipt_ids BETWEEN 0 AND 2),
+  document text NOT NULL,  -- JSON; core::ItemTypeSettings says what it holds
   CONSTRAINT dispatch_settings_pkey PRIMARY KEY (item_type, version)
 );
 -- One row. Every change of settings locks it first: changes come one after the other.

@@ -12,7 +12,7 @@
 //                -> kFormat effective from us, the document of the draft
 //   throttle_policy: policy_encoding.h
 //   throttle_usage   throttle key                                -> as core/limits/state.h
-//   queue_*: queue_encoding.h; item_type: item_type_encoding.h; payment*: payment_encoding.h
+//   queue_*, item_type: queue_encoding.h; payment*: payment_encoding.h
 //   gateway_*: quota_encoding.h
 #pragma once
 

@@ -1,15 +1,13 @@
-#include "sink/kafka/kafka_sink.h"
+#include "sink/kafka/kafka.h"
 
 #include <algorithm>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
-#include <string>
 #include <unordered_map>
-#include <utility>
 
 #include "base/iso8601.h"
-#include "sink/envelope.h"
+#include "wire/gateway.h"
 
 namespace penstock::sink {
 namespace {
@@ -109,11 +107,43 @@ class KafkaSink final : public Sink {
   const std::shared_ptr<Pending> pending_ = std::make_shared<Pending>();
 };
 
+BusOutcome outcome_of(const kafka::DeliveryReport& report) {
+  if (report.delivery == kafka::Delivery::done) return BusOutcome::delivered;
+  return report.lost ? BusOutcome::lost : BusOutcome::unknown;
+}
+
 }  // namespace
 
-std::unique_ptr<Sink> make_kafka_sink(const core::SinkSettings& settings,
-                                      kafka::Producer& producer) {
-  return std::make_unique<KafkaSink>(settings.topic, producer);
+SinkKind kafka_kind(kafka::Producer* producer) {
+  return kind_of<KafkaSettings>(
+      "kafka",
+      [producer](const KafkaSettings& settings) -> Result<std::unique_ptr<Sink>> {
+        if (producer == nullptr) {
+          return invalid_field("sink.type", "is kafka, and kafka.brokers is not set");
+        }
+        return std::make_unique<KafkaSink>(settings.topic, *producer);
+      },
+      [producer]() -> Result<void> {
+        if (producer != nullptr) return producer->health();
+        return fail(ErrorKind::unavailable, "item types go to Kafka, and kafka.brokers is not set");
+      });
+}
+
+void KafkaBus::publish(BusMessage&& message, Done done) {
+  kafka::OutgoingMessage record{
+      .topic = topic_,
+      .key = std::to_string(message.user.raw),
+      .value = wire::encode_message_line(message.user, message.text),
+      .headers = {{std::string(wire::kMessageIdHeader), message.id.str()},
+                  {std::string(wire::kAcceptedAtHeader), format_instant(message.accepted)}}};
+  if (!message.to.empty()) record.headers.emplace_back(wire::kToHeader, std::move(message.to));
+  if (!message.trace.empty()) {
+    record.headers.emplace_back(wire::kTraceHeader, std::move(message.trace));
+  }
+  producer_.send(std::move(record),
+                 [done = std::move(done)](const kafka::DeliveryReport& report) mutable {
+                   done(outcome_of(report));
+                 });
 }
 
 }  // namespace penstock::sink

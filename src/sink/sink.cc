@@ -1,4 +1,4 @@
-#include "sink/envelope.h"
+#include "sink/sink.h"
 
 #include <fmt/format.h>
 

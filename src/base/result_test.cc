@@ -87,5 +87,14 @@ TEST(Result, names_the_field_at_fault_in_both_places) {
   EXPECT_EQ(result.error().what, "maxDelay: must not be negative");
 }
 
+TEST(Try, may_leave_a_value_unused) {
+  const auto check = [](int number) -> Result<void> {
+    PENSTOCK_TRY(positive(number));
+    return {};
+  };
+  EXPECT_TRUE(check(1));
+  EXPECT_EQ(check(0).error().field, "number");
+}
+
 }  // namespace
 }  // namespace penstock

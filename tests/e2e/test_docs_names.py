@@ -50,8 +50,8 @@ def facts(tmp_path_factory):
             "keys": set(re.findall(r"^\| `([^`]+)`", reference, re.M)),
             "words": words_of(described),
             "tables": set(re.findall(r"CREATE (?:TABLE|VIEW) (?:IF NOT EXISTS )?(\w+)",
-                                     sources("src/store/**/*.sql"))),
-            "columns": set(re.findall(r"\b\w+\b", sources("src/store/**/*.sql"))),
+                                     sources("src/**/*.sql"))),
+            "columns": set(re.findall(r"\b\w+\b", sources("src/**/*.sql"))),
             "source": sources("src/**/*.cc") + sources("src/**/*.h"),
         }
     finally:

@@ -1,7 +1,7 @@
 """The eleven correctness properties of the gateway's design, each over 100 random cases, by the real daemon on every
 combination of store, cache and bus that it applies to; property 3, which waits, is in test_gateway_windows.py. With a
 clock of their own, and with failing writes, they are also held against the stores themselves
-(src/store/quota/conformance/quota_properties.h, src/store/cached/real)."""
+(src/store/quota/conformance/quota_properties.h, src/store/quota/cached/real)."""
 import collections
 import concurrent.futures
 import json

@@ -119,7 +119,6 @@ class ByteReader {
     to = number<Unsigned>();
   }
   void micros(Instant& to) { to = micros(); }
-  void sorted_micros(Instant& to) { to = sorted_micros(); }
   void count(int& to) {
     const auto value = number<std::uint32_t>();
     if (value > static_cast<std::uint32_t>(std::numeric_limits<int>::max())) {
@@ -225,13 +224,11 @@ class ByteWriter {
   explicit ByteWriter(std::string& out) : out_(out) {}
 
   void format() { put_number(out_, kFormat); }
-  void tag(char tag) { out_.push_back(tag); }
   template <class Unsigned>
   void number(Unsigned value) {
     put_number(out_, value);
   }
   void micros(Instant instant) { put_micros(out_, instant); }
-  void sorted_micros(Instant instant) { put_sorted_micros(out_, instant); }
   void count(int value) { put_number(out_, static_cast<std::uint32_t>(value)); }
   void count(std::int64_t value) { put_signed(out_, value); }
   template <class Duration>

@@ -8,7 +8,7 @@
 
 #include "engine/rocksdb/bytes.h"
 #include "engine/rocksdb/records.h"
-#include "store/quota/embedded/delivery_encoding.h"
+#include "store/quota/embedded/quota_encoding.h"
 
 namespace penstock::store::embedded {
 namespace {

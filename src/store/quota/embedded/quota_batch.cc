@@ -54,32 +54,37 @@ Result<QuotaPages::Page*> QuotaPages::of(UserId user) {
   return &found->second;
 }
 
+void QuotaPages::put(Changes& changes) const {
+  for (const auto& [user, page] : pages_) {
+    if (!page.changed) continue;
+    put_quota(changes, user, *page.record);
+    if (page.moved) put_usage(changes, user, page.moved->minute, page.moved->counts);
+  }
+}
+
 Result<void> QuotaPages::commit(Engine& engine) const {
   Changes changes(view_);
-  for (const auto& [user, page] : pages_) {
-    if (page.changed) put_quota(changes, user, *page.record);
-  }
+  put(changes);
   return changes.commit(engine);
 }
 
 std::vector<Result<Sent>> QuotaBatch::run() {
-  if (sends_.empty()) return {};
   rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);  // as AssignBatch
   const auto all_fail = [&](const Error& error) {
     return std::vector<Result<Sent>>(sends_.size(), std::unexpected(error));
   };
-  const Result<Engine::View> view = writer_.engine.view();
-  if (!view) return all_fail(view.error());
   std::vector<Result<Sent>> answers;
   answers.reserve(sends_.size());
   items_.reserve(sends_.size());
   for (const Send& send : sends_) {
-    Result<Sent> answer = decide(*view, send);
+    Result<Sent> answer = decide(send);
     if (!answer) return all_fail(answer.error());
     answers.push_back(std::move(answer));
   }
   if (items_.empty()) {
-    write_clamped(*view);
+    // Windows that began in the future, of users who are limited. A store that cannot write answers
+    // all the same; the next call then tries again.
+    std::ignore = pages_.commit(writer_.engine);
     return answers;
   }
   const auto rider = [&](std::span<const Result<Enqueued>> items, Changes& changes) {
@@ -91,36 +96,20 @@ std::vector<Result<Sent>> QuotaBatch::run() {
   return answers;
 }
 
-// Windows that began in the future, of users who are limited. A store that cannot write answers all
-// the same; the next call then tries again.
-void QuotaBatch::write_clamped(const Engine::View& view) const {
-  Changes changes(view);
-  for (const auto& [user, state] : users_) {
-    if (state.changed) put_quota(changes, user, *state.record);
-  }
-  std::ignore = changes.commit(writer_.engine);
-}
-
-Result<QuotaBatch::User*> QuotaBatch::user_of(const Engine::View& view, UserId user) {
-  const auto [found, added] = users_.try_emplace(user);
-  if (added) found->second.record = PENSTOCK_TRY(read_quota(view, user));
-  return &found->second;
-}
-
-Result<std::optional<KeyRecord>*> QuotaBatch::key_of(const Engine::View& view, const Send& send) {
+Result<std::optional<KeyRecord>*> QuotaBatch::key_of(const Send& send) {
   const auto [found, added] = keys_.try_emplace(send_key(send.user, send.key));
   if (added) {
-    found->second = PENSTOCK_TRY(read_key(view, found->first));
+    found->second = PENSTOCK_TRY(read_key(view_, found->first));
     if (found->second && found->second->at + key_term_ <= now_) found->second.reset();
   }
   return &found->second;
 }
 
-Result<Sent> QuotaBatch::decide(const Engine::View& view, const Send& send) {
-  User* const user = PENSTOCK_TRY(user_of(view, send.user));
+Result<Sent> QuotaBatch::decide(const Send& send) {
+  QuotaPages::Page* const user = PENSTOCK_TRY(pages_.of(send.user));
   if (!user->record) return Sent{.result = SendResult::unknown_user};
   if (!send.key.empty()) {
-    std::optional<KeyRecord>* const known = PENSTOCK_TRY(key_of(view, send));
+    std::optional<KeyRecord>* const known = PENSTOCK_TRY(key_of(send));
     if (const std::optional<KeyRecord>& key = *known) {
       if (key->digest != send.digest) return Sent{.result = SendResult::different};
       return Sent{.result = SendResult::repeated, .id = key->id};
@@ -139,16 +128,15 @@ Result<Sent> QuotaBatch::decide(const Engine::View& view, const Send& send) {
     case core::QuotaVerdict::admitted:
       break;
   }
-  PENSTOCK_TRY(take(view, send, *user, step.next));
+  PENSTOCK_TRY(take(send, *user, step.next));
   return Sent{.result = SendResult::sent, .id = send.id};
 }
 
-Result<void> QuotaBatch::take(const Engine::View& view, const Send& send, User& user,
-                              const Quota& next) {
+Result<void> QuotaBatch::take(const Send& send, QuotaPages::Page& user, const Quota& next) {
   QuotaRecord& record = *user.record;
   if (record.minute != minute_) {
     if (record.sent > 0) {
-      UsageCounts counts = PENSTOCK_TRY(read_usage(view, send.user, record.minute));
+      UsageCounts counts = PENSTOCK_TRY(read_usage(view_, send.user, record.minute));
       counts.sent += record.sent;
       user.moved = {.minute = record.minute, .counts = counts};
     }
@@ -178,11 +166,7 @@ Result<void> QuotaBatch::ride(std::span<const Result<Enqueued>> items, Changes& 
     if (items[i]->result == EnqueueResult::created) continue;
     return fail(ErrorKind::conflict, "there is a message " + items_[i].id.str() + " already");
   }
-  for (const auto& [user, state] : users_) {
-    if (!state.changed) continue;
-    put_quota(changes, user, *state.record);
-    if (state.moved) put_usage(changes, user, state.moved->minute, state.moved->counts);
-  }
+  pages_.put(changes);
   for (const Send* send : keyed_) {
     put_key(changes, send->user, send->key, {.at = now_, .digest = send->digest, .id = send->id});
   }

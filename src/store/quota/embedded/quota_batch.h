@@ -41,11 +41,13 @@ class QuotaPages {
   struct Page {
     std::optional<QuotaRecord> record;  // none = no such user
     bool changed = false;
+    std::optional<UsagePoint> moved;  // a minute that is over, with all that is known of it
   };
 
   explicit QuotaPages(const Engine::View& view) : view_(view) {}
 
   Result<Page*> of(UserId user);
+  void put(Changes& changes) const;
   Result<void> commit(Engine& engine) const;
 
  private:
@@ -56,38 +58,33 @@ class QuotaPages {
 class QuotaBatch {
  public:
   // All must outlive this.
-  QuotaBatch(Writer& writer, EnqueueBatch& enqueue, std::span<const Send> sends,
-             std::optional<Instant> now)
+  QuotaBatch(Writer& writer, EnqueueBatch& enqueue, const Engine::View& view,
+             std::span<const Send> sends, std::optional<Instant> now)
       : writer_(writer),
         enqueue_(enqueue),
+        view_(view),
         sends_(sends),
-        now_(now.value_or(writer.clock.now())),
+        now_(writer.at(now)),
         minute_(minute_of(now_)),
-        key_term_(core::key_term(now)) {}
+        key_term_(core::key_term(now)),
+        pages_(view) {}
 
   std::vector<Result<Sent>> run();
 
  private:
-  struct User {
-    std::optional<QuotaRecord> record;
-    bool changed = false;
-    std::optional<UsagePoint> moved;  // a minute that is over, with all that is known of it
-  };
-
-  Result<Sent> decide(const Engine::View& view, const Send& send);
-  Result<User*> user_of(const Engine::View& view, UserId user);
-  Result<std::optional<KeyRecord>*> key_of(const Engine::View& view, const Send& send);
-  void write_clamped(const Engine::View& view) const;
-  Result<void> take(const Engine::View& view, const Send& send, User& user, const Quota& next);
+  Result<Sent> decide(const Send& send);
+  Result<std::optional<KeyRecord>*> key_of(const Send& send);
+  Result<void> take(const Send& send, QuotaPages::Page& user, const Quota& next);
   Result<void> ride(std::span<const Result<Enqueued>> items, Changes& changes) const;
 
   Writer& writer_;
   EnqueueBatch& enqueue_;
+  const Engine::View& view_;
   const std::span<const Send> sends_;
   const Instant now_;
   const Instant minute_;
   const Millis key_term_;
-  std::map<UserId, User> users_;  // ascending: their rows are written so
+  QuotaPages pages_;
   std::unordered_map<std::string, std::optional<KeyRecord>> keys_;  // by row
   std::vector<const Send*> keyed_;                                  // taken, with a key
   std::vector<NewItem> items_;

@@ -94,10 +94,13 @@ Result<bool> EmbeddedQuotas::remove(UserId user) {
 
 std::vector<Result<Sent>> EmbeddedQuotas::send(std::span<const Send> sends,
                                                std::optional<Instant> now) {
+  if (sends.empty()) return {};
   const std::lock_guard lock(writer_.mutex);
   // A store that cannot write still knows who is limited; the commit refuses the rest.
   std::ignore = writer_.ready();
-  return QuotaBatch(writer_, enqueue_, sends, now).run();
+  const Result<Engine::View> view = writer_.engine.view();
+  if (!view) return std::vector<Result<Sent>>(sends.size(), std::unexpected(view.error()));
+  return QuotaBatch(writer_, enqueue_, *view, sends, now).run();
 }
 
 std::vector<Result<Charged>> EmbeddedQuotas::charge(std::span<const Charge> charges,

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "engine/rocksdb/records.h"
-#include "store/quota/embedded/delivery_encoding.h"
 #include "store/quota/embedded/quota_encoding.h"
 
 namespace penstock::store::embedded {

@@ -90,14 +90,18 @@ class Transaction {
   using Rows = typename Connection::Rows;
 
   // Begins with these calls, in one round trip; `before` are sent ahead, each its own transaction.
-  // Answers to all of it: those ahead, the beginning itself, the calls.
+  // One that is open ends without a trace ahead of all. Answers to all of it; those to the calls
+  // are the last.
   DatabaseResult<std::vector<Rows>> begin(std::vector<Call> calls, std::vector<Call> before = {}) {
-    const std::size_t ahead = before.size();
-    before.push_back(Connection::call("begin"));
-    std::ranges::move(calls, std::back_inserter(before));
-    Connection::in_one(std::span(before).subspan(ahead));
+    std::vector<Call> all;
+    if (is_open_) all.push_back(Connection::call("rollback"));
+    std::ranges::move(before, std::back_inserter(all));
+    const std::size_t ahead = all.size();
+    all.push_back(Connection::call("begin"));
+    std::ranges::move(calls, std::back_inserter(all));
+    Connection::in_one(std::span(all).subspan(ahead));
     is_open_ = true;
-    return connection_.run(before, deadline_);
+    return connection_.run(all, deadline_);
   }
   DatabaseResult<void> commit(std::vector<Call> calls) {
     calls.push_back(Connection::call("commit"));

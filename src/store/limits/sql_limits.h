@@ -42,17 +42,15 @@ class SqlUsage final : public UsageSession {
     std::vector<Call> calls = {Sql::look(keys)};
     if (!now) calls.push_back(Connection::call("clock"));
     Connection::in_one(calls);
-    return read(connection_.run(calls, deadline_), 0, keys, now);
+    return read(connection_.run(calls, deadline_), keys, now);
   }
 
   UsageResult<Read> lock(Keys keys, Keys missing, std::optional<Instant> now) override {
-    transaction_.roll_back();
     std::vector<Call> before;
     if (!missing.empty()) before.push_back(Sql::make(missing, now));
     std::vector<Call> calls = {Sql::lock(keys)};
     if (!now) calls.push_back(Connection::call("clock"));
-    const std::size_t rows_at = before.size() + 1;
-    return read(transaction_.begin(std::move(calls), std::move(before)), rows_at, keys, now);
+    return read(transaction_.begin(std::move(calls), std::move(before)), keys, now);
   }
 
   UsageResult<void> commit(Keys keys, std::span<const BatchStates::Change> changes) override {
@@ -72,13 +70,13 @@ class SqlUsage final : public UsageSession {
   }
 
  private:
-  // The answer at `rows_at` holds the rows; the one behind it the time, unless `now` is given.
-  UsageResult<Read> read(DatabaseResult<std::vector<Rows>> answers, std::size_t rows_at, Keys keys,
+  // The last answer is the time, unless `now` is given; the one before it holds the rows.
+  UsageResult<Read> read(DatabaseResult<std::vector<Rows>> answers, Keys keys,
                          std::optional<Instant> now) {
     if (!answers) return std::unexpected(failed(std::move(answers.error())));
     answers_ = std::move(*answers);
     Read read;
-    const Rows& rows = answers_[rows_at];
+    const Rows& rows = answers_[answers_.size() - (now ? 1 : 2)];
     read.rows.reserve(static_cast<std::size_t>(rows.size()));
     // Both ascend by the bytes of the keys.
     std::size_t key = 0;
@@ -88,7 +86,7 @@ class SqlUsage final : public UsageSession {
       if (key == keys.size()) break;
       read.rows.push_back({.key = key, .record = row[1]});
     }
-    read.now = now ? *now : answers_[rows_at + 1][0][0].template as<Instant>();
+    read.now = now ? *now : answers_.back()[0][0].template as<Instant>();
     return read;
   }
 

@@ -33,8 +33,8 @@ class Configs final : public SlotConfigStore {
         std::int64_t{made.window_size.count()}, wire::to_document(core::draft_of(made)), now));
     const auto row = rows[0];
     if (!row[0].null()) return fail(ErrorKind::conflict, row[0]);
-    made.version = row[1];
-    made.effective_from = row[2];
+    made.version = row[1].as<std::int64_t>();
+    made.effective_from = row[2].as<Instant>();
     SlotConfigChange change{.current = std::move(made), .previous = std::nullopt};
     if (!row[3].null()) {
       core::SlotConfig previous = PENSTOCK_TRY(config_at(row, 3));

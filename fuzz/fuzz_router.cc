@@ -12,7 +12,7 @@
 
 #include "base/check.h"
 #include "base/rng.h"
-#include "front/http/router.h"
+#include "front/http/server/router.h"
 #include "wire/http/request_reader.h"
 
 namespace {

@@ -264,7 +264,8 @@ def test_a_daemon_says_how_it_is(cli):
     assert cli.text("health", "live") == "status  UP\n"
     assert cli.json("health", "ready")["status"] == "UP"
     routes = cli.json("routes")
-    assert {"method": "GET", "path": "/admin/routes", "access": "admin", "body": "none"} in routes
+    assert {"method": "GET", "path": "/admin/routes", "access": "admin", "body": "none", "operationId": "listRoutes",
+            "summary": "The route table"} in routes
     assert len(cli.text("routes").splitlines()) == len(routes) + 1
 
 

@@ -284,14 +284,14 @@ def test_every_field_that_a_reader_knows_is_described_and_the_reverse():
         assert known == described, f"{file}: read but not described {known - described}, the reverse {described - known}"
     every = set().union(*(schemas[name]["properties"] for name in requests))
     answers_of_others = {"bulk.cc"}  # read as a client
-    for file in [*(ROOT / "src" / "wire").glob("*.cc"), *(ROOT / "src" / "front" / "http").glob("*.cc")]:
+    for file in [*(ROOT / "src" / "wire").glob("*.cc"), *(ROOT / "src" / "front" / "http").rglob("*.cc")]:
         if file.name not in {*READERS, *answers_of_others} and not file.name.endswith("_test.cc"):
             assert names_read(file) <= every, f"{file.name} reads {names_read(file) - every}"
 
 
 def test_every_query_parameter_that_is_read_is_described_and_the_reverse(daemon):
     read = set()
-    for file in (ROOT / "src" / "front" / "http").glob("*.cc"):
+    for file in (ROOT / "src" / "front" / "http").rglob("*.cc"):
         if not file.name.endswith("_test.cc"):
             read |= set(re.findall(r'(?:query_param\(|param\(request, |query_value\(request, )"(\w+)"', file.read_text()))
     described = set()

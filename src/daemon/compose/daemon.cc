@@ -17,14 +17,10 @@
 #include "daemon/compose/stores.h"
 #include "daemon/compose/throttle.h"
 #include "front/guesses.h"
-#include "front/http/console_files.h"
-#include "front/http/console_routes.h"
-#include "front/http/live_feed.h"
-#include "front/http/payment_routes.h"
-#include "front/http/server.h"
-#include "front/http/slot_routes.h"
-#include "front/http/system_routes.h"
-#include "front/http/throttle_admin_routes.h"
+#include "front/http/routes/console_files.h"
+#include "front/http/routes/routes.h"
+#include "front/http/routes/live_feed.h"
+#include "front/http/server/server.h"
 #include "front/resp/server.h"
 #include "runtime/clocks.h"
 #include "runtime/memory_budget.h"
@@ -75,7 +71,6 @@ class ComposedDaemon final : public Daemon {
                         [health = each.health] { return health->note(); }});
     }
     front::add_slot_routes(routes, *slots_, clock_);
-    front::add_slot_config_routes(routes, *slots_, clock_);
     const store::Backend limits = stores_->throttle();
     front::add_status_route(routes,
                             {.version = PENSTOCK_VERSION,
@@ -120,11 +115,12 @@ class ComposedDaemon final : public Daemon {
                                               .memory = memory_},
                                              log_, metrics_, checks));
     feed_.emplace(metrics_, checks, clock_);
-    front::add_console_routes(routes, front::console_files());
-    front::add_file_routes(routes, front::openapi_files());
+    front::add_console_routes(routes, front::console_files(), clock_);
+    front::add_description_routes(routes, front::openapi_files());
     front::add_event_routes(routes, *feed_);
-    front::add_system_routes(routes, std::move(checks), metrics_);
-    front::add_route_table(routes);
+    front::add_health_routes(routes, std::move(checks), metrics_);
+    front::add_table_route(routes);
+    PENSTOCK_TRY(front::check_routes(routes));
     server_ = PENSTOCK_TRY(front::HttpServer::start(config_.http, std::move(routes), clock_, log_,
                                                     metrics_, guesses_, memory_));
     feed_->sample();  // what the first second does is then seen to grow

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "front/http/dispatch_routes.h"
+#include "front/http/routes/routes.h"
 #include "service/payments/payment_execution.h"
 #include "sink/kafka/kafka.h"
 #include "sink/log/log_sink.h"
@@ -151,7 +151,6 @@ Result<std::unique_ptr<DispatchPart>> DispatchPart::start(
        .retention_clock = backend.retention_clock},
       log, metrics));
   front::add_dispatch_routes(routes, *part->service_, config.dispatch.context_bytes_max, clock);
-  front::add_dispatch_type_routes(routes, *part->service_, clock);
   part->add_checks(checks);
   return part;
 }

@@ -9,7 +9,7 @@
 #include "daemon/compose/stores.h"
 #include "engine/http/answer.h"
 #include "engine/http/http_client.h"
-#include "front/http/gateway_routes.h"
+#include "front/http/routes/routes.h"
 #include "front/intake/intake.h"
 #include "service/gateway/sms_log_sink.h"
 #include "sink/kafka/kafka.h"

@@ -16,7 +16,7 @@
 #include "engine/kafka/consumer.h"
 #include "engine/kafka/producer.h"
 #include "front/http/http.h"
-#include "front/http/system_routes.h"
+#include "front/http/routes/routes.h"
 #include "runtime/clocks.h"
 #include "runtime/metrics.h"
 #include "service/gateway/gateway_service.h"

@@ -9,7 +9,7 @@
 #include "daemon/config/config.h"
 #include "engine/kafka/consumer.h"
 #include "engine/kafka/producer.h"
-#include "front/http/system_routes.h"
+#include "front/http/routes/routes.h"
 #include "runtime/clocks.h"
 #include "runtime/metrics.h"
 #include "service/dispatch/dispatch_service.h"

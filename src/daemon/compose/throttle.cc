@@ -10,9 +10,7 @@
 #include <vector>
 
 #include "daemon/compose/stores.h"
-#include "front/http/filter_routes.h"
-#include "front/http/throttle_admin_routes.h"
-#include "front/http/throttle_routes.h"
+#include "front/http/routes/routes.h"
 #include "runtime/clocks.h"
 
 namespace penstock::daemon {
@@ -146,8 +144,6 @@ Result<std::unique_ptr<service::ThrottleService>> compose_throttle(
       limits, policies, log, metrics, shared));
   front::add_throttle_routes(routes, *throttle, clock);
   front::add_filter_routes(routes, *throttle, config.filter, clock);
-  front::add_policy_routes(routes, *throttle, clock);
-  front::add_throttle_admin_routes(routes, *throttle, clock);
   return throttle;
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "daemon/config/load.h"
-#include "front/http/router.h"
+#include "front/http/server/router.h"
 #include "service/testing/throttle_stores.h"
 
 namespace penstock::daemon {

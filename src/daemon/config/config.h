@@ -17,7 +17,7 @@
 #include "base/time.h"
 #include "core/gateway/message.h"
 #include "core/policy/policy.h"
-#include "front/http/server.h"
+#include "front/http/server/server.h"
 #include "front/resp/server.h"
 #include "wire/filter_keys.h"
 

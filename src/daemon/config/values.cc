@@ -12,7 +12,7 @@
 #include "base/nearest.h"
 #include "core/limits/limit.h"
 #include "core/policy/decision.h"
-#include "front/http/request_guard.h"
+#include "front/http/server/request_guard.h"
 
 namespace penstock::daemon {
 namespace {

@@ -23,7 +23,7 @@ namespace {
 // set.
 constexpr Instant kWallMin = from_epoch_millis(1'735'689'600'000);  // 2025-01-01
 
-// front/http/listener.cc, front/resp/server.cc
+// front/http/server/listener.cc, front/resp/server.cc
 constexpr std::uint64_t kBacklog = 4'096;
 
 // docs/operations.md: about 120 bytes a key. During an outage of a shared engine a node decides

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-// As front/http/asio.h does, and for its reasons: both must see one and the same Asio.
+// As front/http/server/asio.h does, and for its reasons: both must see one and the same Asio.
 #ifndef BOOST_ASIO_DISABLE_FENCED_BLOCK
 #define BOOST_ASIO_DISABLE_FENCED_BLOCK
 #endif

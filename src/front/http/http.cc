@@ -1,33 +1,22 @@
 #include "front/http/http.h"
 
+#include <algorithm>
+
 namespace penstock::front {
 
-std::string_view to_string(Access access) noexcept {
-  switch (access) {
-    case Access::everyone:
-      return "everyone";
-    case Access::open:
-      return "open";
-    case Access::api:
-      return "api";
-    case Access::admin:
-      break;
+Result<void> check_routes(std::span<const Route> routes) {
+  for (const wire::RouteInfo& row : wire::kRoutes) {
+    const auto handlers = std::ranges::count(routes, row.id, &Route::id);
+    if (handlers == 1) continue;
+    return fail(ErrorKind::invalid, "the route " + std::string(row.id) + " has " +
+                                        (handlers == 0 ? "no handler" : "two handlers"));
   }
-  return "admin";
-}
-
-std::string_view to_string(BodyLimit limit) noexcept {
-  switch (limit) {
-    case BodyLimit::none:
-      return "none";
-    case BodyLimit::single:
-      return "single";
-    case BodyLimit::batch:
-      return "batch";
-    case BodyLimit::item:
-      break;
+  for (const Route& route : routes) {
+    if (std::ranges::count(wire::kRoutes, route.id, &wire::RouteInfo::id) == 1) continue;
+    return fail(ErrorKind::invalid,
+                "the handler of " + std::string(route.pattern) + " has no row in the route table");
   }
-  return "item";
+  return {};
 }
 
 }  // namespace penstock::front

@@ -2,7 +2,7 @@
 // header that includes it, so that few files pay for it.
 #pragma once
 
-// As front/http/asio.h does, and for its reasons: both must see one and the same Asio.
+// As front/http/server/asio.h does, and for its reasons: both must see one and the same Asio.
 #ifndef BOOST_ASIO_DISABLE_FENCED_BLOCK
 #define BOOST_ASIO_DISABLE_FENCED_BLOCK
 #endif

@@ -49,7 +49,7 @@ struct Response {
   // whoever makes them sees to it that no value holds a control character.
   std::string header_lines;
   // Set: the answer has no end. After `body` come the events that are published from then on, those
-  // numbered above this one, until either side leaves (front/http/stream.h).
+  // numbered above this one, until either side leaves (front/http/http.h).
   std::optional<std::uint64_t> stream_after;
   // The route sends its own `Cache-Control` and `X-Content-Type-Options`. Otherwise the server adds
   // `no-store` and `nosniff`: an answer is data of this moment for this caller.

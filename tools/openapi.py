@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
-"""Assembles the description of the API: docs/openapi/*.yaml -> OpenAPI 3.1.
+"""Assembles the description of the API: the route table and docs/openapi/*.yaml -> OpenAPI 3.1.
 
 Usage: openapi.py            prints the document as the daemon serves it
 
-The sources are OpenAPI in short hand, so that a person can read and write them; docs/openapi/README.md tells what the
-short hands mean. The answers in the examples stand in docs/openapi/answers.json, recorded from a real daemon.
+What the program knows comes from the program: methods, paths, tokens, bodies, summaries and the schemas of described
+records from the table that the build prints (generated/api_table.json in $PENSTOCK_BUILD). What only a person can say
+stands in docs/openapi, in a short hand that docs/openapi/README.md tells. The answers in the examples stand in
+docs/openapi/answers.json, recorded from a real daemon.
 """
 import copy
 import json
+import os
 import pathlib
+import re
 import sys
 
 import yaml
@@ -16,8 +20,8 @@ import yaml
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "openapi"
 ANSWERS = FOLDER / "answers.json"
+METHODS = ["get", "head", "post", "put", "patch", "delete", "options"]  # in which the page shows those of one path
 PARTS = ["slots", "throttle", "dispatch", "payments", "gateway", "daemon"]
-METHODS = ["get", "head", "post", "put", "patch", "delete", "options"]
 
 BATCH_ENTRIES_MAX = 10_000  # wire::kBatchEntriesMax
 # The keys of components.responses in api.yaml, and the names they get.
@@ -41,8 +45,8 @@ def ref(kind: str, name: str) -> dict:
     return {"$ref": f"#/components/{kind}/{name}"}
 
 
-def sources() -> list[pathlib.Path]:
-    return [FOLDER / "api.yaml", *(FOLDER / f"{part}.yaml" for part in PARTS), ANSWERS, ROOT / "VERSION"]
+def table_file() -> pathlib.Path:
+    return pathlib.Path(os.environ.get("PENSTOCK_BUILD", ROOT / "build" / "release")) / "generated" / "api_table.json"
 
 
 def check_names(value, where: str) -> None:
@@ -50,7 +54,7 @@ def check_names(value, where: str) -> None:
     if isinstance(value, dict):
         for name, each in value.items():
             if " " in str(name) or str(name).endswith("."):
-                if where.rsplit("/", 1)[-1] not in ("paths", "tags"):
+                if where.rsplit("/", 1)[-1] not in ("operations", "tags"):
                     raise Mistake(f"{where}: {name!r} looks like the end of a sentence; put it in quotes")
             check_names(each, f"{where}/{name}")
     elif isinstance(value, list):
@@ -72,14 +76,30 @@ def nullable(schema: dict) -> dict:
         return {**schema, "anyOf": [{"$ref": target}, {"type": "null"}]}
     if "type" in schema:
         kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+        if "null" in kinds:
+            return schema
         schema["type"] = [*kinds, "null"]
         if "enum" in schema:
             schema["enum"] = [*schema["enum"], None]
     return schema
 
 
-def finish_schema(schema: dict) -> dict:
+def merged(under: dict, over: dict) -> dict:
+    """Both; where both have an object, theirs merged; else, and where a reference stands over, what stands over."""
+    out = copy.deepcopy(under)
+    for name, each in over.items():
+        both = isinstance(each, dict) and isinstance(out.get(name), dict) and "$ref" not in each
+        out[name] = merged(out[name], each) if both else copy.deepcopy(each)
+    return out
+
+
+def finish_schema(schema: dict, records: dict) -> dict:
     schema = copy.deepcopy(schema)
+    record = schema.pop("record", None)
+    if record is not None:  # the program's own description of it; what stands here says more
+        if record not in records:
+            raise Mistake(f"there is no described record {record}")
+        schema = merged(records[record], schema)
     if schema.pop("request", False):
         schema["x-request"] = True
         required = schema.get("required", [])
@@ -177,22 +197,24 @@ def add_examples(operation: dict, examples: list, shared: list, answers: dict, w
         place_value(next(iter(target["content"].values())), name, example, answer["body"])
 
 
-def inline_parameters(item: dict, operation: dict, components: dict) -> list:
+def inline_parameters(path: str, operation: dict, components: dict) -> list:
     """All parameters of an operation, written out: each operation has examples of its own."""
-    out = []
-    for each in [*item.get("parameters", []), *operation.pop("parameters", []), ref("parameters", "RequestId")]:
-        if "$ref" in each:
-            each = components["parameters"][each["$ref"].rsplit("/", 1)[1]]
-        out.append(copy.deepcopy(each))
-    return out
+    parameters = components["parameters"]
+    of_path = {each["name"]: each for each in parameters.values() if each["in"] == "path"}
+    own = [parameters[each["$ref"].rsplit("/", 1)[1]] if "$ref" in each else each for each in operation.pop("parameters", [])]
+    said = {each["name"] for each in own if each["in"] == "path"}
+    named = [of_path[name] for name in re.findall(r"{(\w+)}", path) if name not in said]
+    return [copy.deepcopy(each) for each in [*named, *own, parameters["RequestId"]]]
 
 
 def read_answers() -> dict:
     return json.loads(ANSWERS.read_text()) if ANSWERS.exists() else {}
 
 
-def assemble() -> tuple[dict, list]:
+def assemble(table: pathlib.Path | None = None) -> tuple[dict, list]:
     """The document with the keys for tests, and the examples as (method, path, operation id, example) in their order."""
+    program = json.loads((table or table_file()).read_text())
+    routes = {each["operationId"]: each for each in program["routes"]}
     document = load("api")
     document["info"]["version"] = (ROOT / "VERSION").read_text().strip()
     components = document["components"]
@@ -200,38 +222,34 @@ def assemble() -> tuple[dict, list]:
     components["responses"] = {USUAL[code]: response(code, short, "Problem") for code, short in usual.items()}
     document["paths"] = {}
     answers = read_answers()
-    steps, ids = [], set()
+    steps = []
     for part in map(load, PARTS):
         for name, schema in part["schemas"].items():
             if name in components["schemas"]:
                 raise Mistake(f"the schema {name} stands twice")
-            components["schemas"][name] = finish_schema(schema)
-        for path, item in part["paths"].items():
-            out = document["paths"].setdefault(path, {})
-            for method in METHODS:
-                if method not in item:
-                    continue
-                operation = copy.deepcopy(item[method])
-                where = f"{method} {path}"
-                if operation["operationId"] in ids:
-                    raise Mistake(f"{where}: the id stands twice")
-                ids.add(operation["operationId"])
-                examples, order = operation.pop("examples"), operation.pop("order")
-                access = operation.pop("access")
-                operation.update({"x-access": access, "x-body": operation.pop("body", "none")})
-                for key in ("stream", "static", "twin"):
-                    if key in operation:
-                        operation[f"x-{key}"] = operation.pop(key)
-                operation["security"] = SECURITY[access]
-                operation["parameters"] = inline_parameters(item, operation, components)
-                body = request_body(operation)
-                if body:
-                    operation["requestBody"] = body
-                problem = operation.pop("problem", "Problem")
-                operation["responses"] = finish_responses(operation, usual, problem, method)
-                add_examples(operation, examples, components["responses"], answers, where)
-                steps += [(order, len(steps), method.upper(), path, operation["operationId"], each) for each in examples]
-                out[method] = operation
+            components["schemas"][name] = finish_schema(schema, program["schemas"])
+        for name, said in part["operations"].items():
+            if name not in routes:
+                raise Mistake(f"{name} is described, but in no row of the route table, or stands twice")
+            route, operation = routes.pop(name), copy.deepcopy(said)
+            method, path = route["method"], route["path"]
+            examples, order = operation.pop("examples"), operation.pop("order")
+            operation.update({"operationId": name, "summary": route["summary"], "x-access": route["access"],
+                              "x-body": route["body"], "security": SECURITY[route["access"]]})
+            for key in ("stream", "static", "twin"):
+                if key in operation:
+                    operation[f"x-{key}"] = operation.pop(key)
+            operation["parameters"] = inline_parameters(path, operation, components)
+            body = request_body(operation)
+            if body:
+                operation["requestBody"] = body
+            problem = operation.pop("problem", "Problem")
+            operation["responses"] = finish_responses(operation, usual, problem, method.lower())
+            add_examples(operation, examples, components["responses"], answers, f"{method} {path}")
+            steps += [(order, len(steps), method, path, name, each) for each in examples]
+            document["paths"].setdefault(path, {})[method.lower()] = operation
+    if routes:
+        raise Mistake(f"docs/openapi does not describe {', '.join(routes)}")
     components.pop("parameters")
     steps.sort(key=lambda step: step[:2])
     return document, [step[2:] for step in steps]
@@ -243,8 +261,8 @@ def without(value, keys):
     return [without(each, keys) for each in value] if isinstance(value, list) else value
 
 
-def published() -> dict:
-    return without(assemble()[0], TEST_KEYS)
+def published(table: pathlib.Path | None = None) -> dict:
+    return without(assemble(table)[0], TEST_KEYS)
 
 
 if __name__ == "__main__":

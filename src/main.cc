@@ -44,14 +44,7 @@ void add_commands(cli::Command root) {
   daemon::add_migrate(root);
   daemon::add_verify(root);
   daemon::add_version(root);
-  daemon::add_slots_prune(tool::add_slots(root));
-  tool::add_windows(root);
-  tool::add_config(root);
-  tool::add_groups_of_calls(root);
-  tool::add_payments(root);
-  tool::add_gateway(root);
-  tool::add_daemon_calls(root);
-  tool::add_metrics(root);
+  daemon::add_slots_prune(tool::add_calls_of_daemon(root));
   daemon::add_export(root);
   tool::add_demo(root);
   tool::add_bench(root);

@@ -6,8 +6,6 @@
 #include <cstdlib>
 
 #include "base/iso8601.h"
-#include "cli/exit_code.h"
-#include "engine/http/answer.h"
 #include "runtime/secret_file.h"
 
 namespace penstock::cli {
@@ -51,16 +49,13 @@ void add_answer_options(Command& command, ClientOptions& options, const std::str
 }
 
 Result<http::HttpClientOptions> client_settings(const ClientOptions& options) {
-  Result<http::Url> url = http::parse_url(options.url);
-  if (!url) return std::unexpected(std::move(url.error()));
-  const Result<Millis> timeout = parse_duration(options.timeout);
-  if (!timeout) return std::unexpected(timeout.error());
+  http::Url url = PENSTOCK_TRY(http::parse_url(options.url));
+  const Millis timeout = PENSTOCK_TRY(parse_duration(options.timeout));
   http::HttpClientOptions settings{
-      .url = *std::move(url), .token = {}, .ca_file = options.ca_file, .answer_timeout = *timeout};
+      .url = std::move(url), .token = {}, .ca_file = options.ca_file, .answer_timeout = timeout};
   if (!options.token_file.empty()) {
-    Result<runtime::SecretFile> file = runtime::read_key_file(options.token_file);
-    if (!file) return std::unexpected(std::move(file.error()));
-    settings.token = std::move(file->secret);
+    runtime::SecretFile file = PENSTOCK_TRY(runtime::read_key_file(options.token_file));
+    settings.token = std::move(file.secret);
   } else if (const char* token = std::getenv("PENSTOCK_TOKEN"); token != nullptr) {
     settings.token = token;
     if (!std::ranges::all_of(settings.token, [](char c) { return c > 0x20 && c < 0x7f; })) {
@@ -72,31 +67,8 @@ Result<http::HttpClientOptions> client_settings(const ClientOptions& options) {
 }
 
 Result<std::unique_ptr<http::HttpClient>> make_client(const ClientOptions& options) {
-  Result<http::HttpClientOptions> settings = client_settings(options);
-  if (!settings) return std::unexpected(std::move(settings.error()));
-  return http::HttpClient::make(*std::move(settings));
-}
-
-int call_and_print(const ClientOptions& options, const http::HttpCall& call,
-                   const std::function<std::string(wire::JsonValue)>& text) {
-  const Result<std::unique_ptr<http::HttpClient>> client = make_client(options);
-  if (!client) return print_error(client.error().what), kExitUsage;
-  const Result<http::HttpAnswer> answer = (*client)->call(call);
-  if (!answer) return print_error(answer.error().what), kExitUnreachable;
-
-  const bool done = answer->status >= 200 && answer->status < 300;
-  if (options.json) {
-    fmt::print("{}\n", answer->body);
-    return done ? kExitOk : kExitFailed;
-  }
-  if (!done) return print_error(http::error_sentence(*answer)), kExitFailed;
-  const Result<wire::JsonDocument> document = wire::parse_json(answer->body);
-  if (!document) {
-    print_error("the answer is not JSON; is --url the address of a Penstock daemon?");
-    return kExitFailed;
-  }
-  fmt::print("{}", text(document->root()));
-  return kExitOk;
+  http::HttpClientOptions settings = PENSTOCK_TRY(client_settings(options));
+  return http::HttpClient::make(std::move(settings));
 }
 
 void print_error(const std::string& sentence) { fmt::print(stderr, "penstock: {}\n", sentence); }

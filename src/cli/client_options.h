@@ -1,13 +1,11 @@
-// The options of commands that talk to a running daemon, and the call itself.
+// The options of commands that talk to a running daemon.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 
 #include "cli/command_line.h"
 #include "engine/http/http_client.h"
-#include "wire/json.h"
 
 namespace penstock::cli {
 
@@ -31,11 +29,6 @@ Result<http::HttpClientOptions> client_settings(const ClientOptions& options);
 
 // What is wrong with the options is `invalid`. Connects at the first call.
 Result<std::unique_ptr<http::HttpClient>> make_client(const ClientOptions& options);
-
-// Makes one call and prints its answer: as `text` words it, or raw with --json. Gives the exit
-// code; an error goes to standard error.
-int call_and_print(const ClientOptions& options, const http::HttpCall& call,
-                   const std::function<std::string(wire::JsonValue)>& text);
 
 // One line on standard error.
 void print_error(const std::string& sentence);

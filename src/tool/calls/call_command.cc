@@ -35,7 +35,7 @@ struct Input {
 };
 
 std::string value_name(const Argument& argument) {
-  if (!argument.value_name.empty()) return std::string(argument.value_name);
+  if (!argument.value_name.empty()) return argument.value_name;
   if (!argument.names.starts_with('-')) return "";
   switch (argument.kind) {
     case ArgumentKind::integer:
@@ -57,14 +57,20 @@ std::string value_name(const Argument& argument) {
   return "TEXT";
 }
 
+std::string file_help(const Call& call) {
+  if (call.route->body != wire::BodyLimit::batch) return "The file, JSON; - is standard input";
+  return fmt::format("The entries: a JSON array, or one object a line{}; - is standard input",
+                     call.csv ? ", or CSV" : "");
+}
+
 void add_arguments(cli::Command& command, const Call& call, Input& input) {
   for (const Argument& argument : call.arguments) {
     std::string& text = input.texts.emplace_back(argument.fallback);
     std::vector<std::string>& list = input.lists.emplace_back();
     const std::string name = value_name(argument);
-    cli::OptionHelp help{.names = std::string(argument.names),
+    cli::OptionHelp help{.names = argument.names,
                          .value_name = name,
-                         .help = std::string(argument.help),
+                         .help = argument.help,
                          .required = argument.required};
     if (name.find('|') != std::string::npos) {
       help.check = cli::one_of(name);
@@ -86,13 +92,8 @@ void add_arguments(cli::Command& command, const Call& call, Input& input) {
                             "options go before its members"},
                    input.whole);
   }
-  if (call.body == BodySource::entries) {
-    command.option({.names = "FILE",
-                    .value_name = {},
-                    .help = fmt::format("The entries: a JSON array, or one object a line{}; - is "
-                                        "standard input",
-                                        call.csv ? ", or CSV" : ""),
-                    .required = true},
+  if (call.body == BodySource::file) {
+    command.option({.names = "FILE", .value_name = {}, .help = file_help(call), .required = true},
                    input.file);
   }
 }
@@ -125,7 +126,7 @@ Result<http::HttpCall> read_request(const Call& call, const Input& input, const 
   Result<std::string> whole = cli::text_argument(input.whole, kInputBytesMax);
   if (!whole) return fail(ErrorKind::invalid, "--body: " + whole.error().what);
   Result<http::HttpCall> request = build_request(call, typed, *whole, now);
-  if (!request || call.body != BodySource::entries) return request;
+  if (!request || call.body != BodySource::file) return request;
   Result<std::string> entries = cli::read_whole(input.file, kInputBytesMax);
   if (!entries) return std::unexpected(std::move(entries.error()));
   request->content_type = entries_type(call, input.file, *entries);
@@ -169,12 +170,13 @@ int print_answer(const Call& call, const Input& input, const Typed& typed,
   } else if (!document) {
     return not_ours();
   } else {
-    fmt::print("{}", answer_text(call.view, document->root(), now));
+    fmt::print("{}", call.view.words != nullptr ? call.view.words(document->root())
+                                                : answer_text(call.view, document->root(), now));
     if (!good && member_at(document->root(), "message"))
       cli::print_error(http::error_sentence(answer));
   }
   if (!good) return cli::kExitFailed;
-  if (call.body != BodySource::entries || !document) return cli::kExitOk;
+  if (call.body != BodySource::file || !document) return cli::kExitOk;
   const std::size_t failed = failed_entries(document->root());
   if (failed > 0 && !input.client.json) {
     cli::print_error(fmt::format("{} of {} entries failed", failed,
@@ -227,25 +229,35 @@ int run(const Call& call, const Input& input) {
   return print_answer(call, input, *typed, *answer, now);
 }
 
+void add_call(cli::Command group, Call own) {
+  const auto call = std::make_shared<const Call>(complete(std::move(own)));
+  cli::Command command = group.add(std::string(call->name), description_of(*call),
+                                   {call->examples.begin(), call->examples.end()});
+  const auto input = std::make_shared<Input>();
+  add_arguments(command, *call, *input);
+  if (call->paged) {
+    command.number({.names = "--limit", .value_name = "COUNT", .help = "Rows to show at most"},
+                   input->limit, 1, 1'000'000'000);
+    command.flag("--all", "Show all rows, however many pages they are", input->all);
+  }
+  cli::add_client_options(command, input->client);
+  for (const wire::RouteInfo* const route : {call->route, call->other_route}) {
+    if (route == nullptr) continue;
+    command.calls(std::string(wire::to_string(route->method)), std::string(route->pattern));
+  }
+  command.action([call, input] { return run(*call, *input); });
+}
+
 }  // namespace
 
-void add_calls(cli::Command group, std::span<const Call> calls) {
-  for (const Call& call : calls) {
-    cli::Command command = group.add(std::string(call.name), std::string(call.description),
-                                     {call.examples.begin(), call.examples.end()});
-    const auto input = std::make_shared<Input>();
-    add_arguments(command, call, *input);
-    if (call.paged) {
-      command.number({.names = "--limit", .value_name = "COUNT", .help = "Rows to show at most"},
-                     input->limit, 1, 1'000'000'000);
-      command.flag("--all", "Show all rows, however many pages they are", input->all);
-    }
-    cli::add_client_options(command, input->client);
-    for (const std::string& path : route_paths(call)) {
-      command.calls(std::string(call.method), path);
-    }
-    command.action([&call, input] { return run(call, *input); });
+cli::Command add_calls(cli::Command parent, CallGroup group) {
+  cli::Command place = parent;
+  if (!group.words.empty()) {
+    const std::string word(group.words.substr(group.words.rfind(' ') + 1));
+    place = parent.add(word, std::string(group.description), {});
   }
+  for (Call& call : group.calls) add_call(place, std::move(call));
+  return place;
 }
 
 }  // namespace penstock::tool

@@ -1,14 +1,12 @@
-// A command for each row of a table of calls.
+// A command for each call of a group.
 #pragma once
-
-#include <span>
 
 #include "cli/command_line.h"
 #include "tool/calls/call.h"
 
 namespace penstock::tool {
 
-// Adds them to `group`. `calls` must live until the command line has run.
-void add_calls(cli::Command group, std::span<const Call> calls);
+// Adds them below `parent`, and the group itself if it has words; gives the place where they are.
+cli::Command add_calls(cli::Command parent, CallGroup group);
 
 }  // namespace penstock::tool

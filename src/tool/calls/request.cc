@@ -6,7 +6,6 @@
 #include <charconv>
 
 #include "base/iso8601.h"
-#include "cli/command_tree.h"
 #include "cli/time_argument.h"
 #include "wire/json.h"
 
@@ -69,6 +68,16 @@ std::string as_json(const Argument& argument, const std::vector<std::string>& va
 std::string as_text(const Argument& argument, const std::string& text, Instant now) {
   if (argument.kind != ArgumentKind::time) return text;
   return format_instant(*cli::parse_time_argument(text, now));
+}
+
+// The first word of the closed set of a Place::route stands for `route`, the second for the other.
+const wire::RouteInfo& chosen_route(const Call& call, const Typed& typed) {
+  for (std::size_t i = 0; i < call.arguments.size(); ++i) {
+    const Argument& argument = call.arguments[i];
+    if (argument.place != Place::route || typed[i].empty()) continue;
+    if (!argument.value_name.starts_with(typed[i].front() + "|")) return *call.other_route;
+  }
+  return *call.route;
 }
 
 struct Member {
@@ -136,6 +145,7 @@ Result<void> put_argument(Parts& parts, const Argument& argument,
     return {};
   }
   const std::string text = http::percent_encoded(as_text(argument, values.front(), now));
+  if (argument.place == Place::route) return {};
   if (argument.place == Place::query) {
     parts.query += fmt::format("{}{}={}", parts.query.empty() ? "" : "&", argument.field, text);
     return {};
@@ -173,50 +183,32 @@ Result<void> check_value(const Argument& argument, const std::string& text, Inst
 
 Result<http::HttpCall> build_request(const Call& call, const Typed& typed, std::string_view whole,
                                      Instant now) {
-  Parts parts{.path = std::string(call.path), .query = std::string(call.query)};
+  const wire::RouteInfo& route = chosen_route(call, typed);
+  Parts parts{.path = std::string(route.pattern), .query = std::string(call.query)};
   Result<std::vector<Member>> members = members_of(whole.empty() ? "{}" : whole);
   if (!members) return refuse("--body " + members.error().what);
   parts.body = *std::move(members);
-  const Result<std::vector<Member>> always = members_of(fmt::format("{{{}}}", call.body_members));
-  if (!always) return std::unexpected(always.error());
-  for (const Member& member : *always) set_member(parts.body, member.name, member.json);
+  const auto always = PENSTOCK_TRY(members_of(fmt::format("{{{}}}", call.body_members)));
+  for (const Member& member : always) set_member(parts.body, member.name, member.json);
   bool has_body = !call.body_members.empty();
   for (std::size_t i = 0; i < call.arguments.size(); ++i) {
     const Argument& argument = call.arguments[i];
     has_body = has_body || argument.place == Place::body;
     if (typed[i].empty()) continue;
-    if (const Result<void> put = put_argument(parts, argument, typed[i], now); !put) {
-      return std::unexpected(put.error());
-    }
+    PENSTOCK_TRY(put_argument(parts, argument, typed[i], now));
   }
-  return http::HttpCall{.method = std::string(call.method),
+  return http::HttpCall{.method = std::string(wire::to_string(route.method)),
                         .target = parts.query.empty() ? parts.path : parts.path + "?" + parts.query,
                         .body = has_body ? object_of(parts.body) : ""};
 }
 
 std::string_view entries_type(const Call& call, std::string_view file, std::string_view body) {
+  if (call.route->body != wire::BodyLimit::batch) return "application/json";
   if (call.csv && file.ends_with(".csv")) return "text/csv";
   const std::size_t first = body.find_first_not_of(" \t\r\n");
   if (first != body.npos && body[first] == '[') return "application/json";
   if (call.csv && first != body.npos && body[first] != '{') return "text/csv";
   return "application/x-ndjson";
-}
-
-std::vector<std::string> route_paths(const Call& call) {
-  std::vector<std::string> paths{std::string(call.path)};
-  for (const Argument& argument : call.arguments) {
-    if (argument.place != Place::path) continue;
-    const std::string hole = fmt::format("{{{}}}", argument.field);
-    std::vector<std::string> filled_paths;
-    for (const std::string& choice :
-         cli::OptionNode{.value_name = std::string(argument.value_name)}.choices()) {
-      for (std::string path : paths) {
-        filled_paths.push_back(path.replace(path.find(hole), hole.size(), choice));
-      }
-    }
-    if (!filled_paths.empty()) paths = std::move(filled_paths);
-  }
-  return paths;
 }
 
 std::string filled(const Call& call, std::string_view text, const Typed& typed) {

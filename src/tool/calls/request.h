@@ -19,15 +19,12 @@ using Typed = std::vector<std::vector<std::string>>;
 // Whether `text` can be the value of an argument; the error's `what` is a predicate.
 Result<void> check_value(const Argument& argument, const std::string& text, Instant now);
 
-// `whole` is the JSON of --body, empty without it.
+// Of a complete call. `whole` is the JSON of --body, empty without it.
 Result<http::HttpCall> build_request(const Call& call, const Typed& typed, std::string_view whole,
                                      Instant now);
 
-// The type of a body of entries: by the name of its file, else by how it begins.
+// The type of a body from a file: of a batch by the name of the file, else by how it begins.
 std::string_view entries_type(const Call& call, std::string_view file, std::string_view body);
-
-// Routes that the call can go to: a closed set in the path makes one for each of its words.
-std::vector<std::string> route_paths(const Call& call);
 
 // `text` with each {field} replaced by what was typed for it.
 std::string filled(const Call& call, std::string_view text, const Typed& typed);

@@ -5,17 +5,102 @@
 
 #include "tool/calls/test_now.h"
 
+namespace penstock {
+
+namespace tool {
+
+struct Lamp {
+  std::string name;
+  std::optional<std::int64_t> max_per_second;
+  Millis fade{5};
+  bool lit = false;
+  std::vector<std::string> colors;
+};
+
+}  // namespace tool
+
+template <>
+struct Description<tool::Lamp> {
+  static constexpr std::string_view name = "Lamp";
+  static constexpr std::array fields = {
+      required(range(field<&tool::Lamp::name>("name", "What it is called."), 1, 20)),
+      range(field<&tool::Lamp::max_per_second>("maxPerSecond", "Blinks a second."), 1, 9),
+      range(field<&tool::Lamp::fade>("fadeMs", "How slowly it changes."), 0, 100),
+      field<&tool::Lamp::lit>("lit", "On or off."),
+      each(field<&tool::Lamp::colors>("colors", "Of the glass."), 3, 1, 10)};
+};
+
+}  // namespace penstock
+
 namespace penstock::tool {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+constexpr wire::RouteInfo kPutLamp{.id = "putLamp",
+                                   .method = wire::Method::put,
+                                   .pattern = "/houses/{houseId}/lamps/{userId}",
+                                   .summary = "Put up a lamp",
+                                   .request = &describe<Lamp>()};
+
+// "NAME:field" of each argument, with a mark on those that must be given.
+std::vector<std::string> arguments_of(const Call& call) {
+  std::vector<std::string> out;
+  for (const Argument& each : call.arguments) {
+    out.push_back(each.names + ":" + each.field + (each.required ? "!" : ""));
+  }
+  return out;
+}
+
+TEST(CompleteCall, takes_the_path_and_the_described_fields) {
+  const Call call = complete({.name = "put", .route = &kPutLamp});
+  EXPECT_THAT(arguments_of(call), ElementsAre("HOUSE_ID:houseId!", "USER_ID:userId!",
+                                              "--name:name!", "--max-per-second:maxPerSecond",
+                                              "--fade-ms:fadeMs", "--lit:lit", "--colors:colors"));
+  const Argument& pace = call.arguments[3];
+  EXPECT_EQ(pace.help, "Blinks a second");
+  EXPECT_TRUE(pace.nullable);
+  EXPECT_EQ(pace.value_name, "COUNT");
+  EXPECT_EQ(check_value(pace, "10", kNow).error().what,
+            "must be a whole number from 1 to 9, or none");
+  EXPECT_EQ(call.arguments[4].value_name, "MILLIS");
+  EXPECT_EQ(call.arguments[5].kind, ArgumentKind::boolean);
+  EXPECT_EQ(call.arguments[6].max, 3);
+}
+
+TEST(CompleteCall, leaves_to_the_call_what_it_says_in_its_own_words) {
+  const Call call = complete({.name = "put",
+                              .route = &kPutLamp,
+                              .arguments = {{.names = "NAME", .field = "name", .required = true},
+                                            {.names = "--slow", .field = "fadeMs"}},
+                              .body = BodySource::whole,
+                              .without = "lit"});
+  EXPECT_THAT(arguments_of(call),
+              ElementsAre("HOUSE_ID:houseId!", "USER_ID:userId!", "NAME:name!", "--slow:fadeMs",
+                          "--max-per-second:maxPerSecond", "--colors:colors"));
+}
+
+TEST(CompleteCall, has_no_flags_where_the_body_is_fixed_or_a_file) {
+  EXPECT_EQ(complete({.route = &kPutLamp, .body_members = R"("lit":true)"}).arguments.size(), 2U);
+  EXPECT_EQ(complete({.route = &kPutLamp, .body = BodySource::file}).arguments.size(), 2U);
+}
+
+TEST(DescriptionOfCall, is_the_summary_of_the_route_or_what_the_call_says) {
+  EXPECT_EQ(description_of({.route = &kPutLamp}), "Put up a lamp.");
+  EXPECT_EQ(description_of({.route = &kPutLamp, .note = "High."}), "Put up a lamp.\nHigh.");
+  EXPECT_EQ(description_of({.route = &kPutLamp, .about = "Light.", .note = "High."}),
+            "Light.\nHigh.");
+}
+
+constexpr wire::RouteInfo kMake{.id = "make",
+                                .method = wire::Method::put,
+                                .pattern = "/things/{id}",
+                                .summary = "Make a thing"};
+
 Call sample() {
   return {.name = "make",
-          .method = "PUT",
-          .path = "/things/{id}",
-          .description = "Make a thing.",
+          .route = &kMake,
           .examples = {"penstock things make a"},
           .arguments = {
               {.names = "ID", .field = "id", .help = "", .place = Place::path},
@@ -134,6 +219,9 @@ TEST(CheckValue, knows_the_kinds) {
 
 TEST(EntriesType, looks_at_the_name_and_then_at_the_text) {
   Call call = sample();
+  EXPECT_EQ(entries_type(call, "x.csv", "{}\n{}"),
+            "application/json");  // of one thing, not a batch
+  call.route = &wire::route("takePayments");
   EXPECT_EQ(entries_type(call, "-", "\n [1]"), "application/json");
   EXPECT_EQ(entries_type(call, "-", "{}\n{}"), "application/x-ndjson");
   EXPECT_EQ(entries_type(call, "x.csv", "a,b"), "application/x-ndjson");  // has no CSV
@@ -143,11 +231,16 @@ TEST(EntriesType, looks_at_the_name_and_then_at_the_text) {
   EXPECT_EQ(entries_type(call, "-", "{}"), "application/x-ndjson");
 }
 
-TEST(RoutePaths, has_one_for_each_word_of_a_closed_set) {
-  Call call = sample();
-  EXPECT_THAT(route_paths(call), ElementsAre("/things/{id}"));
-  call.arguments[0].value_name = "ready|live";
-  EXPECT_THAT(route_paths(call), ElementsAre("/things/ready", "/things/live"));
+TEST(BuildRequest, goes_to_the_route_that_a_word_chooses) {
+  const Call call{.route = &wire::route("getReady"),
+                  .arguments = {{.names = "CHECK",
+                                 .field = "check",
+                                 .help = "",
+                                 .place = Place::route,
+                                 .value_name = "ready|live"}},
+                  .other_route = &wire::route("getLive")};
+  EXPECT_EQ(build_request(call, {{"ready"}}, "", kNow)->target, "/health/ready");
+  EXPECT_EQ(build_request(call, {{"live"}}, "", kNow)->target, "/health/live");
 }
 
 TEST(Filled, names_what_was_typed) {

@@ -1,26 +1,28 @@
 #include "tool/commands/commands.h"
 
 #include "tool/calls/call_command.h"
-#include "tool/calls/calls.h"
 
 namespace penstock::tool {
 
-// Groups of which every command is a row of a table.
-void add_groups_of_calls(cli::Command root) {
-  add_calls(root.add("throttle", "Ask whether requests may pass now.", {}), throttle_calls());
-  add_calls(
-      root.add("policies", "Read and change the policies of throttle (needs the admin token).", {}),
-      policy_calls());
-  add_calls(
-      root.add("keys", "Look at what keys have used, and reset it (needs the admin token).", {}),
-      key_calls());
-  add_calls(root.add("dispatch", "Schedule items, look at them, cancel and redrive them.", {}),
-            dispatch_calls());
-  add_calls(
-      root.add("types", "Read and change the item types of dispatch (needs the admin token).", {}),
-      item_type_calls());
+cli::Command add_calls_of_daemon(cli::Command root) {
+  const cli::Command slots = add_calls(root, slot_calls());
+  add_slots_import(slots);
+  add_calls(root, window_calls());
+  add_calls(root, slot_config_calls());
+  add_calls(root, throttle_calls());
+  add_calls(root, policy_calls());
+  add_calls(root, key_calls());
+  add_calls(root, dispatch_calls());
+  add_calls(root, item_type_calls());
+  const cli::Command payments = add_calls(root, payment_calls());
+  add_payments_import(payments);
+  add_calls(payments, payment_rule_calls());
+  const cli::Command gateway = add_calls(root, gateway_calls());
+  add_calls(gateway, quota_calls());
+  add_gateway_export(gateway);
+  add_calls(root, daemon_calls());
+  add_metrics(root);
+  return slots;
 }
-
-void add_daemon_calls(cli::Command root) { add_calls(root, daemon_calls()); }
 
 }  // namespace penstock::tool

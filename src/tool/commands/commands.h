@@ -5,15 +5,9 @@
 
 namespace penstock::tool {
 
-// In the order in which the help shows them. `slots` is given back for what the daemon's room adds.
-cli::Command add_slots(cli::Command root);
-void add_windows(cli::Command root);
-void add_config(cli::Command root);
-void add_groups_of_calls(cli::Command root);
-void add_payments(cli::Command root);
-void add_gateway(cli::Command root);
-void add_daemon_calls(cli::Command root);
-void add_metrics(cli::Command root);
+// In the order in which the help shows them. Of each route of the daemon a command, and what is put
+// together of several calls; gives back `slots` for what the daemon's room adds.
+cli::Command add_calls_of_daemon(cli::Command root);
 void add_demo(cli::Command root);
 void add_bench(cli::Command root);
 void add_top(cli::Command root);
@@ -24,6 +18,8 @@ void add_self_description(cli::Command root, const cli::CommandNode& tree);
 // Parts of the above.
 void add_slots_import(cli::Command slots);
 void add_payments_import(cli::Command payments);
+void add_gateway_export(cli::Command gateway);
+void add_metrics(cli::Command root);
 void add_bench_dispatch(cli::Command bench);
 
 }  // namespace penstock::tool

@@ -13,8 +13,6 @@
 #include "cli/time_argument.h"
 #include "engine/http/answer.h"
 #include "runtime/clocks.h"
-#include "tool/calls/call_command.h"
-#include "tool/calls/calls.h"
 #include "tool/commands/commands.h"
 #include "wire/json.h"
 #include "wire/json_fields.h"
@@ -105,12 +103,8 @@ int run_usage_export(const GatewayArguments& arguments) {
 
 }  // namespace
 
-void add_gateway(cli::Command root) {
-  cli::Command group =
-      root.add("gateway", "Send messages, set quotas of users, look at what was counted.", {});
-  add_calls(group, gateway_calls());
-  add_calls(group.add("config", "What users may send (needs the admin token).", {}), quota_calls());
-  cli::Command command = group.add(
+void add_gateway_export(cli::Command gateway) {
+  cli::Command command = gateway.add(
       "export",
       "Write what users sent, were refused and failed to send, by user and minute: a line of JSON "
       "for each.",

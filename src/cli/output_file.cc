@@ -55,7 +55,7 @@ Result<void> OutputFile::flush() {
 }
 
 Result<void> OutputFile::sync() {
-  if (Result<void> flushed = flush(); !flushed) return flushed;
+  PENSTOCK_TRY(flush());
   if (file_.get() != stdout && ::fdatasync(::fileno(file_.get())) != 0) {
     return std::unexpected(failed());
   }

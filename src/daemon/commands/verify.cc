@@ -5,7 +5,6 @@
 
 #include "cli/client_options.h"
 #include "cli/exit_code.h"
-#include "cli/interrupt.h"
 #include "cli/terminal.h"
 #include "daemon/commands/commands.h"
 #include "engine/rocksdb/verify.h"

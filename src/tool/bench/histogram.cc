@@ -5,6 +5,7 @@
 #include <cmath>
 
 namespace penstock::tool::bench {
+
 namespace {
 
 constexpr std::uint64_t kExact = 256;  // values below stand alone
@@ -56,6 +57,20 @@ Micros LatencyHistogram::at(double share) const noexcept {
     if (seen >= rank) return Micros{std::min(static_cast<std::int64_t>(end_of(i)), max_)};
   }
   return Micros{max_};
+}
+
+void Tally::add(const Tally& other) {
+  latencies.add(other.latencies);
+  for (std::size_t i = 0; i < codes.size(); ++i) codes[i] += other.codes[i];
+  static constexpr std::uint64_t Tally::* kSums[] = {
+      &Tally::answers,    &Tally::good_entries,  &Tally::connect_errors, &Tally::lost,
+      &Tally::timed_out,  &Tally::malformed,     &Tally::unfinished,     &Tally::unsent,
+      &Tally::bytes_sent, &Tally::bytes_received};
+  for (const auto member : kSums) this->*member += other.*member;
+  if (first_problem.empty()) {
+    first_problem = other.first_problem;
+    first_problem_code = other.first_problem_code;
+  }
 }
 
 }  // namespace penstock::tool::bench

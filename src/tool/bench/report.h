@@ -6,7 +6,6 @@
 #include <string>
 
 #include "tool/bench/load.h"
-#include "tool/bench/plan.h"
 
 namespace penstock::tool::bench {
 

@@ -12,9 +12,8 @@
 #include <vector>
 
 #include "tool/bench/connection.h"
-#include "tool/bench/plan.h"
-#include "tool/bench/schedule.h"
-#include "tool/bench/tally.h"
+#include "tool/bench/load.h"
+#include "tool/bench/histogram.h"
 
 namespace penstock::tool::bench {
 

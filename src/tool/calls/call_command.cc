@@ -1,5 +1,4 @@
-#include "tool/calls/call_command.h"
-
+// A command for each call: what was typed is sent, the answer printed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,9 +12,9 @@
 #include "cli/input_text.h"
 #include "engine/http/answer.h"
 #include "runtime/clocks.h"
-#include "tool/calls/pages.h"
 #include "tool/calls/request.h"
 #include "tool/calls/view.h"
+#include "tool/commands/commands.h"
 
 namespace penstock::tool {
 namespace {

@@ -6,7 +6,7 @@
 #include <charconv>
 
 #include "base/iso8601.h"
-#include "cli/time_argument.h"
+#include "cli/input_text.h"
 #include "wire/json.h"
 
 namespace penstock::tool {

@@ -93,6 +93,22 @@ Call slot_batch() {
                    .none = "no entries"}};
 }
 
+Call patch_config() {
+  return {.name = "patch", .route = &route("changeSlotConfig"),
+          .note = "What is not given stays.",
+          .examples = {"penstock config patch payments --max-per-window 800"},
+          .arguments = {config_name(Place::query, true),
+                        {.names = "--max-per-window", .field = "maxPerWindow",
+                         .help = "Events that one window may hold", .kind = ArgumentKind::integer,
+                         .min = 1, .max = 10'000'000},
+                        {.names = "--window", .field = "windowSize",
+                         .help = "Size of a window, PT0.001S to P1D: PT4S, PT1M",
+                         .value_name = "DURATION"},
+                        {.names = "--pool", .field = "pool",
+                         .help = "Configs of one pool share its windows", .value_name = "NAME"}},
+          .view = {.words = configs_view}};
+}
+
 Call set_config() {
   return {.name = "set", .route = &route("putSlotConfig"),
           .about = "Set how many events each window of a config may hold; makes it when it does "
@@ -163,6 +179,7 @@ CallGroup slot_config_calls() {
                      .arguments = {config_name(Place::query, false)},
                      .view = {.words = configs_view}},
                     set_config(),
+                    patch_config(),
                     {.name = "history", .route = &route("getSlotConfigHistory"),
                      .note = "The newest first.",
                      .examples = {"penstock config history",

@@ -3,9 +3,9 @@
 #include <memory>
 
 #include "base/iso8601.h"
-#include "cli/time_argument.h"
-#include "runtime/clocks.h"
+#include "cli/input_text.h"
 #include "runtime/secret_file.h"
+#include "runtime/clocks.h"
 #include "tool/commands/bench_options.h"
 #include "tool/commands/commands.h"
 #include "wire/batch.h"

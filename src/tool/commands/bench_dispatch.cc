@@ -6,8 +6,8 @@
 
 #include "base/iso8601.h"
 #include "cli/exit_code.h"
+#include "cli/input_text.h"
 #include "cli/terminal.h"
-#include "cli/time_argument.h"
 #include "engine/http/answer.h"
 #include "runtime/clocks.h"
 #include "tool/commands/bench_options.h"
@@ -37,14 +37,13 @@ struct QueueCounts {
 };
 
 Result<QueueCounts> look(http::HttpClient& client, const std::string& type) {
-  const Result<http::HttpAnswer> answer =
-      client.call({.target = "/api/v1/dispatch/" + http::percent_encoded(type) + "/summary"});
-  if (!answer) return std::unexpected(answer.error());
-  if (answer->status != 200) return fail(ErrorKind::conflict, http::error_sentence(*answer));
+  const http::HttpAnswer answer = PENSTOCK_TRY(
+      client.call({.target = "/api/v1/dispatch/" + http::percent_encoded(type) + "/summary"}));
+  if (answer.status != 200) return fail(ErrorKind::conflict, http::error_sentence(answer));
   const auto no_counts = [] {
     return fail(ErrorKind::conflict, "the summary of the type is not one of a Penstock daemon");
   };
-  const Result<wire::JsonDocument> document = wire::parse_json(answer->body);
+  const Result<wire::JsonDocument> document = wire::parse_json(answer.body);
   if (!document || document->root().type() != wire::JsonType::object) return no_counts();
   const wire::JsonValue counts = document->root().find("counts");
   if (!counts || counts.type() != wire::JsonType::object) return no_counts();
@@ -64,14 +63,13 @@ Result<bench::Drain> watch_drain(http::HttpClient& client, const BenchDispatchAr
   const double began = watch.seconds();
   bench::Drain drain;
   for (;;) {
-    const Result<QueueCounts> now = look(client, arguments.type);
-    if (!now) return std::unexpected(now.error());
+    const QueueCounts now = PENSTOCK_TRY(look(client, arguments.type));
     drain.seconds = watch.seconds();
-    drain.items = now->settled - std::min(now->settled, before.settled);
-    drain.complete = now->waiting == 0;
+    drain.items = now.settled - std::min(now.settled, before.settled);
+    drain.complete = now.waiting == 0;
     if (drain.complete || interrupt.happened() || drain.seconds - began >= patience) break;
     line.show(fmt::format("draining: {} done, {} waiting", with_thousands(drain.items),
-                          with_thousands(now->waiting)));
+                          with_thousands(now.waiting)));
     std::this_thread::sleep_for(kLookEvery);
   }
   line.clear();

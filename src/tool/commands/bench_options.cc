@@ -39,8 +39,7 @@ void add_bench_options(cli::Command& command, BenchOptions& options) {
                   .value_name = "DURATION",
                   .help = "How long to send, at most PT1H",
                   .check = [](const std::string& text) -> Result<void> {
-                    const Result<Millis> duration = parse_bench_duration(text);
-                    if (!duration) return std::unexpected(duration.error());
+                    PENSTOCK_TRY(parse_bench_duration(text));
                     return {};
                   }},
                  options.duration);
@@ -63,46 +62,36 @@ void add_bench_options(cli::Command& command, BenchOptions& options) {
 
 Result<bench::Plan> bench_plan(const BenchOptions& options, const std::string& host,
                                std::uint16_t port) {
-  const Result<Millis> duration = parse_bench_duration(options.duration);
-  if (!duration) return std::unexpected(duration.error());
-  const Result<Millis> timeout = parse_duration(options.client.timeout);
-  if (!timeout) return std::unexpected(timeout.error());
+  const Millis duration = PENSTOCK_TRY(parse_bench_duration(options.duration));
+  const Millis timeout = PENSTOCK_TRY(parse_duration(options.client.timeout));
   if (options.threads > options.connections) {
     return fail(ErrorKind::invalid, "--threads: must be at most as many as --connections");
   }
-  Result<bench::Target> target = bench::resolve(host, port);
-  if (!target) return std::unexpected(std::move(target.error()));
-  if (Result<void> allowed = bench::may_load(*target, options.yes_load); !allowed) {
-    return std::unexpected(std::move(allowed.error()));
-  }
-  if (Result<void> there = bench::probe(*target, Seconds{5}); !there) {
-    return std::unexpected(std::move(there.error()));
-  }
   bench::Plan plan;
-  plan.target = *std::move(target);
+  plan.target = PENSTOCK_TRY(bench::resolve(host, port));
+  PENSTOCK_TRY(bench::may_load(plan.target, options.yes_load));
+  PENSTOCK_TRY(bench::probe(plan.target, Seconds{5}));
   plan.connections = static_cast<std::size_t>(options.connections);
   plan.threads = static_cast<std::size_t>(options.threads);
   plan.requests = static_cast<std::uint64_t>(options.requests);
   plan.rate = static_cast<std::uint64_t>(options.rate);
-  plan.duration = *duration;
-  plan.timeout = *timeout;
+  plan.duration = duration;
+  plan.timeout = timeout;
   plan.seed = run_number();
   return plan;
 }
 
 Result<bench::Plan> http_bench_plan(const BenchOptions& options, const bench::HttpForm& form,
                                     std::int64_t batch) {
-  Result<http::HttpClientOptions> settings = cli::client_settings(options.client);
-  if (!settings) return std::unexpected(std::move(settings.error()));
-  if (settings->url.tls) {
+  const http::HttpClientOptions settings = PENSTOCK_TRY(cli::client_settings(options.client));
+  if (settings.url.tls) {
     return fail(ErrorKind::invalid,
                 "--url: bench speaks plain http only; load the daemon behind its TLS");
   }
-  Result<bench::Plan> plan = bench_plan(options, settings->url.host, settings->url.port);
-  if (!plan) return plan;
-  plan->protocol = bench::Protocol::http;
-  plan->request =
-      bench::http_requests(form, static_cast<std::uint64_t>(batch), settings->url, settings->token);
+  bench::Plan plan = PENSTOCK_TRY(bench_plan(options, settings.url.host, settings.url.port));
+  plan.protocol = bench::Protocol::http;
+  plan.request =
+      bench::http_requests(form, static_cast<std::uint64_t>(batch), settings.url, settings.token);
   return plan;
 }
 

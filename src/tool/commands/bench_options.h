@@ -7,9 +7,8 @@
 
 #include "base/result.h"
 #include "cli/client_options.h"
-#include "cli/interrupt.h"
+#include "cli/terminal.h"
 #include "tool/bench/load.h"
-#include "tool/bench/plan.h"
 #include "tool/bench/report.h"
 
 namespace penstock::tool {

@@ -1,7 +1,5 @@
 #include "tool/commands/commands.h"
 
-#include "tool/calls/call_command.h"
-
 namespace penstock::tool {
 
 cli::Command add_calls_of_daemon(cli::Command root) {

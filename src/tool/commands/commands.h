@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/command_line.h"
+#include "tool/calls/call.h"
 
 namespace penstock::tool {
 
@@ -16,6 +17,10 @@ void add_top(cli::Command root);
 void add_self_description(cli::Command root, const cli::CommandNode& tree);
 
 // Parts of the above.
+
+// Adds a command for each call of a group below `parent`, and the group itself if it has words;
+// gives the place where they are.
+cli::Command add_calls(cli::Command parent, CallGroup group);
 void add_slots_import(cli::Command slots);
 void add_payments_import(cli::Command payments);
 void add_gateway_export(cli::Command gateway);

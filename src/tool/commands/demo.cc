@@ -7,7 +7,6 @@
 #include "base/iso8601.h"
 #include "cli/client_options.h"
 #include "cli/exit_code.h"
-#include "cli/interrupt.h"
 #include "cli/output_file.h"
 #include "cli/terminal.h"
 #include "runtime/clocks.h"
@@ -48,9 +47,8 @@ class Downstream {
 
   Result<void> open_book(const std::string& path) {
     if (path.empty()) return {};
-    Result<cli::OutputFile> file = cli::OutputFile::open(path);
-    if (!file) return std::unexpected(std::move(file.error()));
-    book_ = std::make_unique<cli::OutputFile>(*std::move(file));
+    cli::OutputFile file = PENSTOCK_TRY(cli::OutputFile::open(path));
+    book_ = std::make_unique<cli::OutputFile>(std::move(file));
     return {};
   }
 

@@ -9,8 +9,8 @@
 #include "base/iso8601.h"
 #include "cli/client_options.h"
 #include "cli/exit_code.h"
+#include "cli/input_text.h"
 #include "cli/output_file.h"
-#include "cli/time_argument.h"
 #include "engine/http/answer.h"
 #include "runtime/clocks.h"
 #include "tool/commands/commands.h"
@@ -33,9 +33,8 @@ struct GatewayArguments {
 
 // Where a page ends, as the next one is asked for: attempts have a name, minutes have a place.
 Result<std::string> mark_of(std::string_view line, bool attempts) {
-  const Result<wire::JsonDocument> document = wire::parse_json(line);
-  if (!document) return std::unexpected(document.error());
-  wire::JsonFields fields(document->root());
+  const wire::JsonDocument document = PENSTOCK_TRY(wire::parse_json(line));
+  wire::JsonFields fields(document.root());
   if (attempts) {
     const std::string_view id = fields.required_string("id");
     if (fields.error()) return std::unexpected(*fields.error());

@@ -6,8 +6,7 @@
 
 #include "cli/client_options.h"
 #include "cli/exit_code.h"
-#include "cli/interrupt.h"
-#include "cli/screen.h"
+#include "cli/terminal.h"
 #include "runtime/clocks.h"
 #include "tool/commands/commands.h"
 #include "tool/top/top_feed.h"

@@ -2,7 +2,9 @@
 // second, and a count of everything. Pure but for the chance it is seeded with; one thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,9 +12,24 @@
 
 #include "base/rng.h"
 #include "base/time.h"
-#include "tool/demo/arrivals.h"
 
 namespace penstock::tool {
+
+// The arrivals of the last moments, in the order of time, and how many of them share one stretch of
+// it. They may be told a little out of order, as sockets are read. Pure; one thread.
+class Arrivals {
+ public:
+  explicit Arrivals(Micros span) noexcept : span_(span) {}
+
+  // The most arrivals within any one span, if one came at `at` as well, counting that one.
+  std::size_t most_with(Instant at) const;
+  void add(Instant at);
+
+ private:
+  // Holds what shares a span with a late one: at most two spans of arrivals.
+  std::deque<Instant> times_;  // ascending
+  const Micros span_;
+};
 
 struct BookingRules {
   std::uint64_t max_per_second = 50;

@@ -94,15 +94,14 @@ struct StampedServer::Connection {
 Result<std::unique_ptr<StampedServer>> StampedServer::open(const wire::ListenAddress& listen,
                                                            Millis latency, const Clock& clock,
                                                            Handle handle) {
-  const Result<int> listener = open_listener(listen);
-  if (!listener) return std::unexpected(listener.error());
+  const int listener = PENSTOCK_TRY(open_listener(listen));
   std::unique_ptr<StampedServer> server(
-      new StampedServer(*listener, latency, clock, std::move(handle)));
+      new StampedServer(listener, latency, clock, std::move(handle)));
   if (server->epoll_ < 0) {
     return fail(ErrorKind::unavailable, "cannot make an event loop: " + system_problem());
   }
   epoll_event event{.events = EPOLLIN, .data = {.u64 = 0}};
-  PENSTOCK_CHECK(::epoll_ctl(server->epoll_, EPOLL_CTL_ADD, *listener, &event) == 0);
+  PENSTOCK_CHECK(::epoll_ctl(server->epoll_, EPOLL_CTL_ADD, listener, &event) == 0);
   return server;
 }
 

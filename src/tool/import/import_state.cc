@@ -57,11 +57,9 @@ Result<void> read_reasons(JsonValue list, ImportTally& tally) {
   if (!list || list.type() != JsonType::array) return std::unexpected(not_a_state());
   for (JsonValue each = list.first(); each; each = each.next()) {
     if (each.type() != JsonType::object) return std::unexpected(not_a_state());
-    Result<std::string> reason = text_of(each, "reason");
-    if (!reason) return std::unexpected(reason.error());
-    const Result<std::uint64_t> lines = count_of(each, "lines");
-    if (!lines) return std::unexpected(lines.error());
-    tally.reasons[*std::move(reason)] = *lines;
+    std::string reason = PENSTOCK_TRY(text_of(each, "reason"));
+    const std::uint64_t lines = PENSTOCK_TRY(count_of(each, "lines"));
+    tally.reasons[std::move(reason)] = lines;
   }
   return {};
 }
@@ -106,33 +104,23 @@ Result<ImportState> decode_state(std::string_view text) {
     return std::unexpected(not_a_state());
   }
   const JsonValue root = document->root();
-  const Result<std::uint64_t> version = count_of(root, "version");
-  if (!version) return std::unexpected(version.error());
-  if (*version != kVersion) {
+  const std::uint64_t version = PENSTOCK_TRY(count_of(root, "version"));
+  if (version != kVersion) {
     return fail(ErrorKind::invalid, "was written by another version of penstock");
   }
   ImportState state;
   for (const auto& [name, into] :
        {std::pair{"file", &state.subject.file}, {"url", &state.subject.url}}) {
-    Result<std::string> value = text_of(root, name);
-    if (!value) return std::unexpected(value.error());
-    *into = *std::move(value);
+    *into = PENSTOCK_TRY(text_of(root, name));
   }
-  const Result<std::uint64_t> bytes = count_of(root, "bytes");
-  const Result<std::uint64_t> modified = count_of(root, "modifiedNanos");
-  const Result<std::uint64_t> rejects = count_of(root, "rejectsBytes");
-  if (!bytes || !modified || !rejects) return std::unexpected(not_a_state());
-  state.subject.bytes = *bytes;
-  state.subject.modified_nanos = static_cast<std::int64_t>(*modified);
-  state.rejects_bytes = *rejects;
+  state.subject.bytes = PENSTOCK_TRY(count_of(root, "bytes"));
+  const std::uint64_t modified = PENSTOCK_TRY(count_of(root, "modifiedNanos"));
+  state.subject.modified_nanos = static_cast<std::int64_t>(modified);
+  state.rejects_bytes = PENSTOCK_TRY(count_of(root, "rejectsBytes"));
   for (const Count& count : kCounts) {
-    const Result<std::uint64_t> value = count_of(root, count.name);
-    if (!value) return std::unexpected(value.error());
-    state.tally.*count.member = *value;
+    state.tally.*count.member = PENSTOCK_TRY(count_of(root, count.name));
   }
-  if (Result<void> read = read_reasons(root.find("reasons"), state.tally); !read) {
-    return std::unexpected(read.error());
-  }
+  PENSTOCK_TRY(read_reasons(root.find("reasons"), state.tally));
   state.tally.read = state.tally.taken() + state.tally.not_taken();
   return state;
 }
@@ -170,10 +158,9 @@ Result<std::optional<ImportState>> StateFile::load() const {
 Result<void> StateFile::note(const ImportTally& tally,
                              const std::function<Result<std::uint64_t>()>& sync_rejects) {
   if (tally.through_line == noted_line_) return {};
-  const Result<std::uint64_t> rejects = sync_rejects();
-  if (!rejects) return std::unexpected(rejects.error());
+  const std::uint64_t rejects = PENSTOCK_TRY(sync_rejects());
   noted_line_ = tally.through_line;
-  unsaved_ = encode_state({.subject = subject_, .tally = tally, .rejects_bytes = *rejects});
+  unsaved_ = encode_state({.subject = subject_, .tally = tally, .rejects_bytes = rejects});
   return watch_.seconds() - saved_at_ < kSaveEverySeconds ? Result<void>() : save();
 }
 
@@ -183,10 +170,9 @@ Result<void> StateFile::save() {
   // Whole or not at all: written beside, then renamed.
   std::filesystem::path beside = path_;
   beside += ".new";
-  Result<cli::OutputFile> file = cli::OutputFile::open(beside);
-  if (!file) return std::unexpected(std::move(file.error()));
-  if (Result<void> written = file->write(unsaved_); !written) return written;
-  if (Result<void> closed = file->close(); !closed) return closed;
+  cli::OutputFile file = PENSTOCK_TRY(cli::OutputFile::open(beside));
+  PENSTOCK_TRY(file.write(unsaved_));
+  PENSTOCK_TRY(file.close());
   std::error_code error;
   std::filesystem::rename(beside, path_, error);
   if (error) {

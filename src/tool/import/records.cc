@@ -4,14 +4,70 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 #include <utility>
 #include <vector>
 
 #include "base/nearest.h"
-#include "tool/import/csv.h"
 #include "wire/json.h"
 
 namespace penstock::tool {
+
+namespace {
+
+bool has_open_quote(std::string_view text) { return std::ranges::count(text, '"') % 2 != 0; }
+
+}  // namespace
+
+Result<bool> CsvReader::next(CsvRow& row) {
+  row.fields.clear();
+  row.problem.clear();
+  Line line;
+  do {
+    const Result<bool> more = input_.next(line);
+    if (!more || !*more) return more;
+    // Before a line break inside quotes it is data.
+    if (line.text.ends_with('\r') && !has_open_quote(line.text)) line.text.pop_back();
+  } while (line.text.empty());
+  row.line = line.number;
+  row.text = std::move(line.text);
+  if (line.too_long) {
+    row.problem = "is longer than 64 KiB";
+    return true;
+  }
+
+  const std::size_t first_line_bytes = row.text.size();
+  std::vector<Line> rest;  // the lines after the first that belong to this row
+  PENSTOCK_TRY(join_quoted_lines(row, rest));
+  Result<std::vector<std::string>> fields = parse_csv_row(row.text);
+  if (fields) {
+    row.fields = *std::move(fields);
+    return true;
+  }
+  // A stray quote must not take the rows behind it along: only its own line is bad.
+  row.problem = std::move(fields.error().what);
+  row.text.resize(first_line_bytes);
+  if (row.text.ends_with('\r')) row.text.pop_back();
+  for (Line& taken : rest | std::views::reverse) input_.put_back(std::move(taken));
+  return true;
+}
+
+// Line breaks inside quotes are data; a row stays within the limit of a line.
+Result<bool> CsvReader::join_quoted_lines(CsvRow& row, std::vector<Line>& rest) {
+  bool open = has_open_quote(row.text);
+  while (open && row.text.size() < TextInput::kLineBytesMax) {
+    Line line;
+    const Result<bool> more = input_.next(line);
+    if (!more || !*more) return more;
+    rest.push_back(line);
+    open ^= has_open_quote(line.text);
+    if (!open && line.text.ends_with('\r')) line.text.pop_back();
+    row.text += '\n';
+    row.text += line.text;
+  }
+  return true;
+}
+
 namespace {
 
 class NdjsonRecords final : public RecordReader {
@@ -95,9 +151,8 @@ class CsvRecords final : public RecordReader {
 
 Result<std::vector<std::string_view>> read_header(TextInput& input, const RecordFields& fields) {
   CsvRow header;
-  const Result<bool> more = CsvReader(input).next(header);
-  if (!more) return std::unexpected(more.error());
-  if (!*more)
+  const bool more = PENSTOCK_TRY(CsvReader(input).next(header));
+  if (!more)
     return fail(ErrorKind::invalid, "the file is empty: its first line must name the fields");
   if (!header.problem.empty()) {
     return fail(ErrorKind::invalid,
@@ -150,9 +205,8 @@ const RecordFields& payment_fields() {
 Result<std::unique_ptr<RecordReader>> read_records(ImportFormat format, TextInput& input,
                                                    const RecordFields& fields) {
   if (format == ImportFormat::ndjson) return std::make_unique<NdjsonRecords>(input);
-  Result<std::vector<std::string_view>> columns = read_header(input, fields);
-  if (!columns) return std::unexpected(std::move(columns.error()));
-  return std::make_unique<CsvRecords>(input, *std::move(columns), fields.object);
+  std::vector<std::string_view> columns = PENSTOCK_TRY(read_header(input, fields));
+  return std::make_unique<CsvRecords>(input, std::move(columns), fields.object);
 }
 
 }  // namespace penstock::tool

@@ -81,9 +81,8 @@ Result<bool> TextInput::next(Line& line) {
   bool any = false;
   for (;;) {
     if (used_ == buffer_.size()) {
-      const Result<bool> more = fill();
-      if (!more) return std::unexpected(more.error());
-      if (!*more) {
+      const bool more = PENSTOCK_TRY(fill());
+      if (!more) {
         if (!any) return false;
         break;
       }

@@ -14,7 +14,7 @@
 #include "front/http/server/asio.h"
 #include "front/http/server/reply.h"
 #include "front/http/server/server_state.h"
-#include "front/http/server/session_list.h"
+#include "front/http/server/session.h"
 #include "runtime/clocks.h"
 #include "wire/http/request_id.h"
 #include "wire/http/response_writer.h"

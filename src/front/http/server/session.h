@@ -15,13 +15,32 @@
 #include "base/time.h"
 #include "front/http/server/asio.h"
 #include "front/http/server/reply.h"
-#include "front/http/server/session_list.h"
+#include "front/http/server/tls.h"
 #include "front/http/server/tokens.h"
-#include "front/http/server/transport.h"
 #include "runtime/memory_budget.h"
 #include "wire/http/request_reader.h"
 
 namespace penstock::front {
+
+// A list of sessions whose links are in the sessions: adding and removing costs no memory. One
+// thread.
+class Session;
+
+struct SessionLink {
+  Session* previous = nullptr;
+  Session* next = nullptr;
+};
+
+class SessionList {
+ public:
+  void add(Session& session) noexcept;
+  void remove(Session& session) noexcept;
+  Session* first() const noexcept { return first_; }
+  bool empty() const noexcept { return first_ == nullptr; }
+
+ private:
+  Session* first_ = nullptr;
+};
 
 class Loop;
 

@@ -1,4 +1,4 @@
-#include "tool/top/event_reader.h"
+#include "tool/top/top_feed.h"
 
 #include <gtest/gtest.h>
 
@@ -6,6 +6,7 @@
 #include <vector>
 
 namespace penstock::tool {
+
 namespace {
 
 using Seen = std::vector<std::pair<std::string, std::string>>;
@@ -44,4 +45,5 @@ TEST(EventReader, gives_up_on_an_event_without_end) {
 }
 
 }  // namespace
+
 }  // namespace penstock::tool

@@ -1,4 +1,4 @@
-#include "tool/bench/schedule.h"
+#include "tool/bench/load.h"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +8,7 @@
 #include "base/rng.h"
 
 namespace penstock::tool::bench {
+
 namespace {
 
 TEST(Schedule, spreads_a_second_evenly) {
@@ -53,4 +54,5 @@ TEST(Schedule, nothing_is_due_before_the_start) {
 }
 
 }  // namespace
+
 }  // namespace penstock::tool::bench

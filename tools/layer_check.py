@@ -39,8 +39,8 @@ ARROWS = {
     "library": ([*KEEPS, "store/limits/memory"], ["penstock/"]),
     # A cache in front of a ledger, by their ports; only its tests name engines.
     "store/quota/cached": (["base", "core", "runtime", "store"], []),
-    "store/quota/cached/real": (["base", "core", "runtime", "store", "store/quota/cached", "store/*/conformance", "store/postgres",
-                                 "store/redis", "engine/postgres", "engine/redis", "engine/testing"], []),
+    "store/quota/cached/real": (["base", "core", "runtime", "store", "store/quota/cached", "store/*/conformance",
+                                 "store/postgres", "store/redis", "engine/postgres", "engine/redis", "engine/testing"], []),
     # The sink of each kind, and sinks.h, which makes them. Services see the port.
     "sink": ([*BASICS, "engine/kafka", *SINKS], ["fmt/"]),
     "sink/http": ([*BASICS, "sink"], ["boost/", "openssl/", "fmt/"]),
@@ -58,7 +58,8 @@ ARROWS = {
                ["boost/", "openssl/", "yaml-cpp/", "fmt/"]),
     "main.cc": (["base", "cli", "daemon", "tool"], ["fmt/"]),
 }
-for engine, prefixes in {"embedded": ["rocksdb/"], "postgres": ["libpq-fe.h"], "mariadb": ["mariadb/"], "redis": ["openssl/"]}.items():
+OF_ENGINES = {"embedded": ["rocksdb/"], "postgres": ["libpq-fe.h"], "mariadb": ["mariadb/"], "redis": ["openssl/"]}
+for engine, prefixes in OF_ENGINES.items():
     own = "rocksdb" if engine == "embedded" else engine
     rooms = [*KEEPS, f"store/{engine}", f"store/*/{engine}", f"engine/{own}", "engine/sql"]
     ARROWS[f"store/{engine}"] = ARROWS[f"store/*/{engine}"] = (rooms, [*prefixes, "fmt/"])

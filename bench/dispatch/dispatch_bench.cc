@@ -138,7 +138,8 @@ class Ours {
   explicit Ours(const Database& database) : node_(database.node(4)) {}
 
   void insert(std::size_t thread, const std::vector<NewItem>& items) {
-    for (const auto& answer : node_->backend().queue.store->enqueue(items, from_epoch_millis(kStartMs))) {
+    for (const auto& answer :
+         node_->backend().queue.store->enqueue(items, from_epoch_millis(kStartMs))) {
       if (!answer) stop(answer.error().what);
       if (answer->result != store::EnqueueResult::created) stop("an item was there");
     }
@@ -155,12 +156,13 @@ class Ours {
       settlements.push_back({.id = item.id, .batch_id = claim.batch_id, .detail = "HTTP 200"});
     }
     if (bytes != claim.items.size() * kContextBytes) stop("a context is not what it was");
-    const auto moved = must(
-        node_->backend().queue.store->settle({.type = type, .token = 1, .items = settlements}, kLater));
+    const auto moved = must(node_->backend().queue.store->settle(
+        {.type = type, .token = 1, .items = settlements}, kLater));
     return static_cast<std::size_t>(std::ranges::count(moved, true));
   }
   std::uint64_t dispatched(std::size_t type) {
-    const auto summary = must(node_->backend().queue.store->summary(ItemType::trusted(type_name(type))));
+    const auto summary =
+        must(node_->backend().queue.store->summary(ItemType::trusted(type_name(type))));
     return summary.counts[static_cast<std::size_t>(store::ItemState::dispatched)];
   }
 

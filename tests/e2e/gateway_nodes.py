@@ -31,7 +31,7 @@ COMBINATIONS = {
 }
 OF_KAFKA = [name for name, parts in COMBINATIONS.items() if parts["bus"]]
 CACHED = "postgres+redis+kafka"
-DEADLINE_SECONDS = 3  # of a publish
+DEADLINE_SECONDS = 8  # of a publish; the broker of a busy machine takes some for the first of a partition
 # On a busy machine Redis may be silent for longer than the default of 50 ms. To the daemon that is an outage, and not one
 # that a test made.
 CACHE_DEADLINE = "PT0.5S"

@@ -108,7 +108,7 @@ def test_every_name_of_the_migration_tables_exists(page, facts):
 
 def test_names_that_do_not_exist_are_noticed(facts):
     for name in ("POST /api/v1/slot", "GET /api/v1/slots/batch", "slots.max-dely", "dispatch_queue_dept", "penstock slots improt",
-                 "maxPerWindows", "slots.assignd", "slot_windw"):
+                 "maxPerWindou", "slots.assignd", "slot_windw"):
         assert not exists(name, facts), name
     for name in ("POST /api/v1/slots", "ANY /throttle/filter", "slots.max-delay", "dispatch_queue_depth", "penstock slots import",
                  "maxPerWindow", "slots.exhausted", "slot_window", "SLIDING_WINDOW_COUNTER"):

@@ -193,11 +193,15 @@ def test_policies_are_made_read_changed_and_removed(daemon):
 
 def test_a_policy_is_merged_by_patch(daemon):
     add_policy(daemon, "user:*", type="GCRA", capacity=20, refillRate=2.5, shadow=True)
-    patch = lambda body, key="user:*": daemon.request("PATCH", policy_path(key), json.dumps(body), {"Content-Type": "application/json"})
+
+    def patch(body, key="user:*"):
+        return daemon.request("PATCH", policy_path(key), json.dumps(body), {"Content-Type": "application/json"})
+
     merged = patch({"capacity": 30, "shadow": None})
     assert merged.status == 200, merged.body
     policy = merged.json()
-    assert (policy["capacity"], policy["type"], policy["refillRate"], policy["shadow"], policy["version"]) == (30, "GCRA", 2.5, True, 2)
+    expected = {"capacity": 30, "type": "GCRA", "refillRate": 2.5, "shadow": True, "version": 2}
+    assert {name: policy[name] for name in expected} == expected
     assert daemon.get(policy_path("user:*")).json() == policy
     assert patch(policy).json()["version"] == 3, "what was shown may be sent back"
     error_of(patch({"capacity": 30}, "none"), 404)

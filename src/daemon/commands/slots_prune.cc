@@ -5,8 +5,8 @@
 
 #include "cli/client_options.h"
 #include "cli/exit_code.h"
-#include "cli/terminal.h"
 #include "cli/input_text.h"
+#include "cli/terminal.h"
 #include "daemon/commands/commands.h"
 #include "daemon/commands/config_options.h"
 #include "daemon/commands/export_rows.h"

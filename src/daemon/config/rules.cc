@@ -46,8 +46,8 @@ bool is_host_and_port(std::string_view text) {
   return read.ec == std::errc{} && read.ptr == end && port >= 1 && port <= 65'535;
 }
 
-// A request takes about three times its body (front/http/server/session.h), and large requests leave an
-// eighth of the budget to small ones: the largest must fit.
+// A request takes about three times its body (front/http/server/session.h), and large requests
+// leave an eighth of the budget to small ones: the largest must fit.
 std::size_t memory_for_one(const Config& config) {
   const front::HttpLimits& limits = config.http.limits;
   return 4 * std::max({limits.body_bytes, limits.batch_body_bytes, limits.item_body_bytes});

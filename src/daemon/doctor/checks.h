@@ -13,8 +13,8 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "daemon/doctor/doctor.h"
 #include "daemon/compose/open_files.h"
+#include "daemon/doctor/doctor.h"
 #include "engine/http/http_client.h"
 #include "engine/kafka/inspect.h"
 #include "engine/mariadb/inspect.h"

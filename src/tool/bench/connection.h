@@ -11,9 +11,9 @@
 
 #include "base/time.h"
 #include "tool/bench/answers.h"
+#include "tool/bench/histogram.h"
 #include "tool/bench/load.h"
 #include "tool/bench/requests.h"
-#include "tool/bench/histogram.h"
 
 namespace penstock::tool::bench {
 

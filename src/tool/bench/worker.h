@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "tool/bench/connection.h"
-#include "tool/bench/load.h"
 #include "tool/bench/histogram.h"
+#include "tool/bench/load.h"
 
 namespace penstock::tool::bench {
 

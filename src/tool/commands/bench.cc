@@ -4,8 +4,8 @@
 
 #include "base/iso8601.h"
 #include "cli/input_text.h"
-#include "runtime/secret_file.h"
 #include "runtime/clocks.h"
+#include "runtime/secret_file.h"
 #include "tool/commands/bench_options.h"
 #include "tool/commands/commands.h"
 #include "wire/batch.h"

@@ -1,6 +1,6 @@
 // What `penstock top` knows about a daemon: the samples of its live stream
-// (front/http/routes/live_feed.h), the settings of its item types, and whether it can be seen at all. A
-// value; nothing here asks anybody. One thread.
+// (front/http/routes/live_feed.h), the settings of its item types, and whether it can be seen at
+// all. A value; nothing here asks anybody. One thread.
 #pragma once
 
 #include <array>

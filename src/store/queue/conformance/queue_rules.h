@@ -451,8 +451,7 @@ TEST_P(ItemTypeSuite, keeps_a_sink_as_it_was_written) {
   core::ItemTypeSettings settings;
   settings.sink = {
       .kind = "fax",
-      .document =
-          R"({"type":"fax","z": {"line": 7, "a":[1.50]}, "pins":["na\\u00efve \xc3\xaf"]})"};
+      .document = R"({"type":"fax","z": {"line": 7, "a":[1.50]}, "pins":["na\u00efve ï"]})"};
   ASSERT_TRUE(types().put(type, 0, settings, kNoon));
   EXPECT_EQ((*types().find(type))->settings, settings);
   harness().reopen();

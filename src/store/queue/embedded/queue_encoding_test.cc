@@ -8,6 +8,7 @@
 
 #include "base/rng.h"
 #include "store/embedded/testing/encoding.h"
+#include "wire/json.h"
 
 namespace penstock::store::embedded {
 namespace {
@@ -74,10 +75,11 @@ ItemTypeRecord random_type(Rng& rng) {
   settings.retry_backoff_max = Millis{rng.between(1'000, 86'400'000)};
   settings.max_pause = Seconds{rng.between(1, 86'400)};
   // Of a kind that nobody here knows, as its members were written.
+  wire::JsonWriter pin;
+  pin.value(random_id(rng));
   settings.sink = {.kind = "fax",
-                   .document = R"({"type":"fax","line":{"number":7, "tone":[1.50]},)"
-                               R"("pins":[")" +
-                               random_id(rng) + R"("]})"};
+                   .document = R"({"type":"fax","line":{"number":7, "tone":[1.50]},"pins":[)" +
+                               std::move(pin).take() + "]}"};
   return record;
 }
 

@@ -134,11 +134,8 @@ def compare(servers, pipeline, threads, clients=50):
 def main(build):
     print(subprocess.run(["redis-server", "--version"], capture_output=True, text=True).stdout.strip())
     ratios = []
-    with (Penstock(build, "--resp", "127.0.0.1:0") as ours,
-          Penstock(build, "--resp", "127.0.0.1:0", env={"PENSTOCK_RESP_IO": "epoll"}) as by_epoll,
-          Redis() as peer, Fixed(build, os.cpu_count()) as fixed):
-        # By io_uring where the kernel gives it, and by epoll, for comparison.
-        servers = {"penstock": ours, "epoll": by_epoll, "redis": peer, "fixed": fixed}
+    with Penstock(build, "--resp", "127.0.0.1:0") as ours, Redis() as peer, Fixed(build, os.cpu_count()) as fixed:
+        servers = {"penstock": ours, "redis": peer, "fixed": fixed}
         # One thread of redis-benchmark is busy before our server is: that measures the client, so it is printed, and two
         # threads are what counts, with as many clients as redis-benchmark has unless told otherwise.
         compare(servers, 1, 1)

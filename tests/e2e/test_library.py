@@ -47,7 +47,7 @@ def built_by_cmake(prefix, tmp_path_factory) -> pathlib.Path:
 
 
 # What the daemon is built with, and the library is not.
-PACKAGES = ("fmt", "OpenSSL", "yaml-cpp", "RocksDB", "PostgreSQL", "MariaDB", "CLI11", "RdKafka", "Uring", "Protobuf", "GTest")
+PACKAGES = ("fmt", "OpenSSL", "yaml-cpp", "RocksDB", "PostgreSQL", "MariaDB", "CLI11", "RdKafka", "Protobuf", "GTest")
 WITHOUT_PACKAGES = [f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in PACKAGES]
 # As the tree itself is compiled: a second run takes the objects from the cache.
 LAUNCHER = [f"-DCMAKE_CXX_COMPILER_LAUNCHER=env;CCACHE_BASEDIR={ROOT};CCACHE_NOHASHDIR=1;ccache"]

@@ -1,17 +1,14 @@
 """The listener for Redis clients, spoken to by real ones and by hand."""
-import json
-import pathlib
 import re
 import select
 import socket
 import subprocess
-import sys
 import threading
 import time
 
 import pytest
 import redis
-from conftest import binary, daemons_in, wait_until
+from conftest import daemons_in, wait_until
 
 RESP = ("--resp", "127.0.0.1:0")
 
@@ -20,29 +17,22 @@ def resp_port(daemon) -> int:
     return int(re.search(r" resp=127\.0\.0\.1:(\d+)$", daemon.ready_line).group(1))
 
 
-def serve(start_daemon, way):
-    """A daemon that moves bytes that way."""
-    ring = way == "io_uring"
-    daemon = start_daemon(*RESP, env={"PENSTOCK_RESP_IO": "auto" if ring else "epoll"})
-    listening = next(line for line in daemon.log().splitlines() if "resp.listening" in line)
-    if ring and '"reason"' in listening:
-        pytest.skip(json.loads(listening)["reason"])
-    assert json.loads(listening)["io"] == way
+def serve(start_daemon):
+    daemon = start_daemon(*RESP)
     daemon.resp = resp_port(daemon)
     return daemon
 
 
-@pytest.fixture(params=["epoll", "io_uring"])
-def served(start_daemon, request):
-    """Once with each way of moving bytes."""
-    return serve(start_daemon, request.param)
+@pytest.fixture
+def served(start_daemon):
+    return serve(start_daemon)
 
 
-@pytest.fixture(scope="module", params=["epoll", "io_uring"])
-def shared_served(tmp_path_factory, request):
-    """The same for tests that leave nothing behind: one for all of them."""
+@pytest.fixture(scope="module")
+def shared_served(tmp_path_factory):
+    """One for all tests that leave nothing behind."""
     for start_daemon in daemons_in(tmp_path_factory.mktemp("shared")):
-        yield serve(start_daemon, request.param)
+        yield serve(start_daemon)
 
 
 def connect(daemon, timeout=20) -> socket.socket:
@@ -286,29 +276,6 @@ def test_other_machines_need_the_password(penstock, tmp_path):
     assert penstock("check-config", "--resp", "0.0.0.0:6380", "--resp-password-file", path).returncode == 0
     run = penstock("check-config", "--resp", "0.0.0.0:6380", env={"PENSTOCK_AUTH": "none"})
     assert run.returncode == 0 and "every Redis client that can reach this address" in run.stdout
-
-
-@pytest.fixture
-def without_ring(tmp_path):
-    """A program that is penstock where the kernel refuses io_uring."""
-    forbid = pathlib.Path(__file__).with_name("forbid_io_uring.py")
-    program = tmp_path / "penstock-without-ring"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} {forbid} {binary()} "$@"\n')
-    program.chmod(0o755)
-    return str(program)
-
-
-def test_epoll_serves_where_io_uring_is_forbidden(start_daemon, without_ring):
-    daemon = start_daemon(*RESP, program=without_ring)
-    daemon.resp = resp_port(daemon)
-    assert cli(daemon, "PING") == "PONG\n"
-    listening = json.loads(next(line for line in daemon.log().splitlines() if "resp.listening" in line))
-    assert listening["io"] == "epoll" and "Operation not permitted" in listening["reason"]
-
-
-def test_it_does_not_start_without_the_io_uring_that_is_asked_for(start_daemon, without_ring):
-    with pytest.raises(RuntimeError, match=r"resp\.io is io_uring, and the kernel gives no io_uring"):
-        start_daemon(*RESP, program=without_ring, env={"PENSTOCK_RESP_IO": "io_uring"})
 
 
 def test_it_is_off_unless_asked_for(daemon):

@@ -233,10 +233,6 @@ struct Choices<daemon::AuthWord> {
   static constexpr std::array<std::string_view, 1> names{"none"};
 };
 template <>
-struct Choices<front::RespIo> {
-  static constexpr std::array<std::string_view, 3> names{"auto", "epoll", "io_uring"};
-};
-template <>
 struct Choices<core::MessageCost> {
   static constexpr std::array<std::string_view, 2> names{"message", "segments"};
 };

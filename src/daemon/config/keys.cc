@@ -192,10 +192,6 @@ constexpr std::array kKeys{
         .with_flag("--resp-password-file"),
     count<&RespOptions::threads>("resp.threads", 0, 1024,
         "Threads that serve Redis clients; 0 is one per core, at least two."),
-    choice<&RespOptions::io>("resp.io",
-        "How bytes of Redis clients move: `auto` is `io_uring` where the kernel gives it (Linux "
-        "6.0; containers often do not), else `epoll`. `io_uring` takes less CPU, and does not "
-        "start without."),
     count<&RespLimits::connections>("resp.connections-max", 1, 1'000'000,
         "Connections of Redis clients open at once; more are told so and closed. Lowered as "
         "`http.connections-max`."),

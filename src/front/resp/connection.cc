@@ -84,26 +84,15 @@ bool RespConnection::receive() {
     close();
     return false;
   }
-  on_received({loop_.received.data(), static_cast<std::size_t>(received)});
-  return true;
-}
-
-void RespConnection::on_received(std::string_view bytes) {
-  switch (phase_) {
-    case Phase::reading:
-      since_ = loop_.now();
-      if (held_.empty()) return serve(bytes);
-      held_ += bytes;
-      return serve(held_);
-    case Phase::writing:
-      if (closing_) return;
-      held_ += bytes;
-      return charge();
-    case Phase::lingering:
-      return drop(bytes.size());
-    case Phase::closed:
-      return;
+  since_ = loop_.now();
+  const std::string_view bytes(loop_.received.data(), static_cast<std::size_t>(received));
+  if (held_.empty()) {
+    serve(bytes);
+  } else {
+    held_ += bytes;
+    serve(held_);
   }
+  return true;
 }
 
 // `in` is what was received, or all of held_.

@@ -2,8 +2,7 @@
 // on its loop's thread; deleted by the loop once it is closed.
 //
 // While replies wait for the client to read them, nothing is read from it: what one connection
-// holds is bounded by one request, one read and one turn's replies. (With io_uring a read that was
-// asked for before ends a moment later: what it brings is held, too.)
+// holds is bounded by one request, one read and one turn's replies.
 #pragma once
 
 #include <cstddef>
@@ -19,16 +18,6 @@ namespace penstock::front {
 
 class RespLoop;
 
-// What the kernel works on for a connection; the io_uring loop's. It is kept until that has ended.
-struct RingUse {
-  bool receives = false;
-  bool cancels = false;   // the receiving
-  bool polls = false;     // for room to write
-  std::string_view sent;  // of the loop's `out`
-
-  bool is_used() const noexcept { return receives || cancels || polls || !sent.empty(); }
-};
-
 class RespConnection {
  public:
   // Takes the socket, which is non-blocking.
@@ -37,8 +26,7 @@ class RespConnection {
   RespConnection(const RespConnection&) = delete;
   RespConnection& operator=(const RespConnection&) = delete;
 
-  void on_ready();                           // to be read from, or written to
-  void on_received(std::string_view bytes);  // read by the loop
+  void on_ready();  // to be read from, or written to
   void on_tick(Micros now);
   void on_stop();  // answers what has arrived; then hangs up
   // The end of RespLoop::send_later(): what is not sent yet.
@@ -46,13 +34,11 @@ class RespConnection {
   void close() noexcept;
 
   bool is_closed() const noexcept { return phase_ == Phase::closed; }
-  bool is_writing() const noexcept { return phase_ == Phase::writing; }
   int fd() const noexcept { return fd_; }
 
   // The loop's.
   std::size_t place = 0;
   bool reply_waits = false;  // since send_later() or leave_calls()
-  RingUse ring;
 
  private:
   enum class Phase : std::uint8_t {

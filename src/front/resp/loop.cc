@@ -1,13 +1,17 @@
 #include "front/resp/loop.h"
 
 #include <pthread.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -23,26 +27,38 @@ namespace {
 constexpr Millis kTick{250};  // time limits are seconds, and may be passed by this much
 // Out of descriptors: the socket stays readable, so trying again at once would spin.
 constexpr Millis kAcceptPause{100};
+constexpr int kEventsMax = 256;  // taken from the kernel at once
+// Replies that leave together, once as many sockets were read: a client of many connections then
+// wakes up for a group and not for each, and so do we for what it sends.
+constexpr std::size_t kGroupRepliesMax = 16;
+constexpr std::size_t kGroupBytesMax = 16 * 1024;
+
+void control(int epoll, int operation, int fd, std::uint32_t events, void* what) {
+  epoll_event event{.events = events, .data = {.ptr = what}};
+  PENSTOCK_CHECK(::epoll_ctl(epoll, operation, fd, &event) == 0);
+}
 
 }  // namespace
 
-RespLoop::RespLoop(RespState& state, std::size_t number, Grouping grouping)
-    : batch(state, replies_), state_(state), number_(number), grouping_(grouping) {}
+RespLoop::RespLoop(RespState& state, std::size_t number)
+    : batch(state, replies_), state_(state), number_(number) {}
 
 RespLoop::~RespLoop() {
   connections_.clear();
   for (const int fd : inbox_) ::close(fd);
-  for (const int fd : {listener_, wake_}) {
+  for (const int fd : {listener_, wake_, epoll_}) {
     if (fd >= 0) ::close(fd);
   }
 }
 
 Result<void> RespLoop::open() {
   wake_ = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-  if (wake_ < 0) {
+  epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
+  if (wake_ < 0 || epoll_ < 0) {
     return fail(ErrorKind::unavailable, fmt::format("cannot make an event loop: {}",
                                                     std::generic_category().message(errno)));
   }
+  control(epoll_, EPOLL_CTL_ADD, wake_, EPOLLIN, &wake_);
   return {};
 }
 
@@ -52,16 +68,12 @@ void RespLoop::listen(int fd, std::function<void(int)> take) {
   accepting_ = true;
 }
 
-void RespLoop::run(std::promise<Result<void>> begun) {
+void RespLoop::run() {
   runtime::set_thread_name(fmt::format("resp-{}", number_));
   // Signals are the main thread's.
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
-  Result<void> ready = begin();
-  const bool runs = ready.has_value();
-  begun.set_value(std::move(ready));
-  if (!runs) return;
   if (accepting_) watch_listener(true);
   while (!stopping_ || !connections_.empty()) {
     turn(wait_millis());
@@ -69,7 +81,6 @@ void RespLoop::run(std::promise<Result<void>> begun) {
     if (now_ >= next_tick_) tick();
     remove_closed();
   }
-  end();
   const std::lock_guard lock(mutex_);
   ended_ = true;
   for (const int fd : std::exchange(inbox_, {})) {
@@ -78,8 +89,39 @@ void RespLoop::run(std::promise<Result<void>> begun) {
   }
 }
 
-void RespLoop::note_time() {
+void RespLoop::turn(int wait_millis) {
+  std::array<epoll_event, kEventsMax> events;
+  const int count = ::epoll_wait(epoll_, events.data(), kEventsMax, wait_millis);
   now_ = std::chrono::duration_cast<Micros>(std::chrono::duration<double>(since_start_.seconds()));
+  for (int i = 0; i < count; ++i) {
+    void* const what = events[static_cast<std::size_t>(i)].data.ptr;
+    if (what == &wake_) {
+      take_inbox();
+    } else if (what == &listener_) {
+      accept_some();
+    } else {
+      static_cast<RespConnection*>(what)->on_ready();
+    }
+  }
+  send_all();
+}
+
+void RespLoop::send_all() {
+  batch.settle(out);
+  for (const auto& [connection, from, end] : replies_) {
+    connection->reply_waits = false;
+    connection->finish(std::string_view(out).substr(from, end - from));
+  }
+  replies_.clear();
+  out.clear();
+}
+
+void RespLoop::watch_listener(bool wanted) {
+  control(epoll_, wanted ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, listener_, EPOLLIN, &listener_);
+}
+
+void RespLoop::watch(RespConnection& connection, bool writes) {
+  control(epoll_, EPOLL_CTL_MOD, connection.fd(), writes ? EPOLLOUT : EPOLLIN, &connection);
 }
 
 // An idle server does not wake up.
@@ -101,7 +143,7 @@ void RespLoop::leave_calls(RespConnection& connection) {
 }
 
 void RespLoop::send_if_much() {
-  if (replies_.size() >= grouping_.replies_max || out.size() >= grouping_.bytes_max) send_all();
+  if (replies_.size() >= kGroupRepliesMax || out.size() >= kGroupBytesMax) send_all();
 }
 
 void RespLoop::accept_some() {
@@ -171,20 +213,15 @@ void RespLoop::adopt(int fd) {
   state_.metrics.connections.add(1);
   connections_.push_back(std::move(connection));
   RespConnection& adopted = *connections_.back();
-  attach(adopted);
+  control(epoll_, EPOLL_CTL_ADD, adopted.fd(), EPOLLIN, &adopted);
   if (stopping_) adopted.on_stop();
 }
 
-void RespLoop::hang_up(RespConnection& connection) {
-  // The kernel keeps a socket open while it works on it; this makes it end that.
-  if (connection.ring.is_used()) ::shutdown(connection.fd(), SHUT_RDWR);
-  closed_.push_back(&connection);
-}
+void RespLoop::hang_up(RespConnection& connection) { closed_.push_back(&connection); }
 
 // Between rounds: the events of a round may name a connection that was closed in it.
 void RespLoop::remove_closed() {
-  std::erase_if(closed_, [this](RespConnection* connection) {
-    if (connection->ring.is_used()) return false;
+  for (RespConnection* const connection : std::exchange(closed_, {})) {
     const std::size_t place = connection->place;
     std::swap(connections_[place], connections_.back());
     connections_[place]->place = place;
@@ -192,19 +229,16 @@ void RespLoop::remove_closed() {
     load_.fetch_sub(1, std::memory_order_relaxed);
     state_.connections.fetch_sub(1, std::memory_order_relaxed);
     state_.metrics.connections.add(-1);
-    return true;
-  });
+  }
 }
 
 void RespLoop::begin_stop(Millis timeout) {
   stopping_ = true;
   stop_deadline_ = now_ + timeout;
   if (listener_ >= 0) {
-    ::shutdown(listener_, SHUT_RDWR);  // a wait in the kernel would keep it open
     ::close(std::exchange(listener_, -1));
     accepting_ = false;
   }
-  end_reading();
   for (const auto& connection : connections_) connection->on_stop();
 }
 

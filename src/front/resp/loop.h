@@ -1,6 +1,6 @@
 // One thread of the RESP server: the connections on it, and the memory they share while one of them
-// is at work. How bytes move is the derived loop's: epoll_loop.h, uring_loop.h. All of it is
-// touched by that thread only, but for give(), request_stop() and load().
+// is at work. Sockets are told ready by epoll, level-triggered and armed once per connection. All
+// of it is touched by that thread only, but for give(), request_stop() and load().
 //
 // Not Asio: a decision takes a fifth of a microsecond, and Asio's re-arming of each wait (a system
 // call, two locks and a queue) would be most of the cost of a request.
@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -29,7 +28,9 @@ namespace penstock::front {
 
 class RespLoop {
  public:
-  virtual ~RespLoop();
+  // `state` must outlive the loop.
+  RespLoop(RespState& state, std::size_t number);
+  ~RespLoop();
   RespLoop(const RespLoop&) = delete;
   RespLoop& operator=(const RespLoop&) = delete;
 
@@ -39,9 +40,8 @@ class RespLoop {
   // accepts. Null when the loop stops.
   void listen(int fd, std::function<void(int accepted)> take);
 
-  // Runs until a stop is over, unless it cannot begin, which it says first. The body of the loop's
-  // thread.
-  void run(std::promise<Result<void>> begun);
+  // Runs until a stop is over. The body of the loop's thread.
+  void run();
   // On any thread: connections have until `timeout` has passed to take their replies.
   void request_stop(Millis timeout);
   // On any thread: hands over a socket.
@@ -54,7 +54,7 @@ class RespLoop {
   Micros now() const noexcept { return now_; }
   bool stopping() const noexcept { return stopping_; }
   // From now on only for room to write, or only for what comes in.
-  virtual void watch(RespConnection& connection, bool writes) = 0;
+  void watch(RespConnection& connection, bool writes);
   // Sends `out` from `from` on, which is the connection's, together with the replies of others that
   // are ready at the same time, and calls its finish().
   void send_later(RespConnection& connection, std::size_t from);
@@ -63,49 +63,24 @@ class RespLoop {
   void leave_calls(RespConnection& connection);
   // Decides what is in the batch, and sends. When it returns, each connection knows what became of
   // its replies, and `out` is empty.
-  virtual void send_all() = 0;
+  void send_all();
   // The connection is closed; it is deleted, and its socket with it, between rounds.
   void hang_up(RespConnection& connection);
 
   // 64 KiB: one read takes what a socket's default receive buffer holds.
   std::array<char, 64 * 1024> received;
-  std::string out;  // replies that are not sent yet
-  ThrottleBatch batch;
-
- protected:
-  // When replies leave before the round is over: at as many, or as many bytes.
-  struct Grouping {
-    std::size_t replies_max;
-    std::size_t bytes_max;
-  };
-  // `state` must outlive the loop.
-  RespLoop(RespState& state, std::size_t number, Grouping grouping);
-
-  // The way bytes move; on the loop's thread.
-  virtual Result<void> begin() = 0;
-  virtual void end() = 0;
-  // Waits for events, at most so long (-1 = for ever), handles them, and sees to it that the
-  // replies leave. Deletes no connection.
-  virtual void turn(int wait_millis) = 0;
-  virtual void watch_listener(bool wanted) = 0;
-  virtual void attach(RespConnection& connection) = 0;
-  // Before a stop: when it returns, nothing but the connections themselves reads from them.
-  virtual void end_reading() {}
-
-  // For derived loops: what events mean.
-  void note_time();
-  void accept_some();
-  void take_inbox();
-  const std::vector<std::unique_ptr<RespConnection>>& connections() const { return connections_; }
-
-  int wake_ = -1;
-  int listener_ = -1;
-  bool accepting_ = false;
-  std::vector<RespReply> replies_;  // in `out`; at most one for each connection
+  std::string out;      // replies that are not sent yet
+  ThrottleBatch batch;  // its replies go to replies_
 
  private:
+  // Waits for events, at most so long (-1 = forever), handles them, and sends the replies. Deletes
+  // no connection.
+  void turn(int wait_millis);
   void send_if_much();
+  void watch_listener(bool wanted);
+  void accept_some();
   void pause_accepting(int error);
+  void take_inbox();
   void adopt(int fd);
   void remove_closed();
   void begin_stop(Millis timeout);
@@ -114,7 +89,11 @@ class RespLoop {
 
   RespState& state_;
   const std::size_t number_;
-  const Grouping grouping_;
+  int epoll_ = -1;
+  int wake_ = -1;
+  int listener_ = -1;
+  bool accepting_ = false;
+  std::vector<RespReply> replies_;  // in `out`; at most one for each connection
   const runtime::Stopwatch since_start_;
   std::function<void(int)> take_;
   bool warned_ = false;  // that descriptors ran out, since it last worked

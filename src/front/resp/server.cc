@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <future>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -18,9 +17,8 @@
 #include <fmt/format.h>
 
 #include "front/accepting.h"
-#include "front/resp/epoll_loop.h"
+#include "front/resp/loop.h"
 #include "front/resp/state.h"
-#include "front/resp/uring_loop.h"
 
 namespace penstock::front {
 namespace {
@@ -65,62 +63,29 @@ std::uint16_t port_of(int fd) noexcept {
   return ntohs(reinterpret_cast<const sockaddr_in&>(bound).sin_port);
 }
 
-struct ChosenIo {
-  bool is_ring;
-  std::string why_not;  // a ring, which was not refused by the options
-};
-
-Result<ChosenIo> choose_io(const RespOptions& options) {
-  if (options.io == RespIo::epoll) return ChosenIo{.is_ring = false, .why_not = {}};
-  const Result<void> given = options.probe_ring ? options.probe_ring() : Uring::probe();
-  if (given) return ChosenIo{.is_ring = true, .why_not = {}};
-  if (options.io == RespIo::io_uring) {
-    return fail(given.error().kind,
-                fmt::format("resp.io is io_uring, and {}; epoll or auto works without",
-                            given.error().what));
-  }
-  return ChosenIo{.is_ring = false, .why_not = given.error().what};
-}
-
 // At least two: where a shared engine decides, one collects calls while the other waits.
 std::size_t usual_threads() { return std::max(2U, std::thread::hardware_concurrency()); }
 
 class LoopServer final : public RespServer {
  public:
-  LoopServer(const RespOptions& options, const ChosenIo& io, service::ThrottleService& throttle,
-             Log& log, runtime::Metrics& metrics, Guesses& guesses, runtime::MemoryBudget& memory)
+  LoopServer(const RespOptions& options, service::ThrottleService& throttle, Log& log,
+             runtime::Metrics& metrics, Guesses& guesses, runtime::MemoryBudget& memory)
       : state_(options, throttle, log, metrics, guesses, memory) {
     const std::size_t threads = options.threads == 0 ? usual_threads() : options.threads;
     for (std::size_t i = 0; i < threads; ++i) {
-      if (io.is_ring) {
-        loops_.push_back(std::make_unique<UringLoop>(state_, i, options.ring_buffers));
-      } else {
-        loops_.push_back(std::make_unique<EpollLoop>(state_, i));
-      }
+      loops_.push_back(std::make_unique<RespLoop>(state_, i));
     }
   }
   ~LoopServer() override { stop(); }
 
-  Result<void> open(const RespOptions& options, const ChosenIo& io) {
-    for (const auto& loop : loops_) {
-      if (Result<void> opened = loop->open(); !opened) return opened;
-    }
+  Result<void> open(const RespOptions& options) {
+    for (const auto& loop : loops_) PENSTOCK_TRY(loop->open());
     const int fd = PENSTOCK_TRY(open_listener(options.address, options.port));
     port_ = port_of(fd);
     loops_.front()->listen(fd, [this](int accepted) { take(accepted); });
-    std::vector<std::future<Result<void>>> begun;
-    for (const auto& loop : loops_) {
-      std::promise<Result<void>> promise;
-      begun.push_back(promise.get_future());
-      threads_.emplace_back(
-          [&loop, mine = std::move(promise)]() mutable { loop->run(std::move(mine)); });
-    }
-    Result<void> all;
-    for (auto& each : begun) {
-      if (Result<void> one = each.get(); !one) all = std::move(one);
-    }
-    if (all) say_how(io);
-    return all;
+    for (const auto& loop : loops_) threads_.emplace_back([&loop] { loop->run(); });
+    state_.log.info("resp.listening", {{"port", port_}, {"threads", loops_.size()}});
+    return {};
   }
 
   std::uint16_t port() const noexcept override { return port_; }
@@ -137,18 +102,6 @@ class LoopServer final : public RespServer {
   }
 
  private:
-  void say_how(const ChosenIo& io) {
-    if (io.why_not.empty()) {
-      state_.log.info(
-          "resp.listening",
-          {{"port", port_}, {"io", io.is_ring ? "io_uring" : "epoll"}, {"threads", loops_.size()}});
-    } else {
-      state_.log.info(
-          "resp.listening",
-          {{"port", port_}, {"io", "epoll"}, {"threads", loops_.size()}, {"reason", io.why_not}});
-    }
-  }
-
   // On the first loop's thread.
   void take(int fd) {
     if (state_.connections.load(std::memory_order_relaxed) >= state_.limits.connections) {
@@ -187,11 +140,8 @@ Result<std::unique_ptr<RespServer>> RespServer::start(const RespOptions& options
                                                       service::ThrottleService& throttle, Log& log,
                                                       runtime::Metrics& metrics, Guesses& guesses,
                                                       runtime::MemoryBudget& memory) {
-  const ChosenIo io = PENSTOCK_TRY(choose_io(options));
-  auto server = std::make_unique<LoopServer>(options, io, throttle, log, metrics, guesses, memory);
-  if (auto opened = server->open(options, io); !opened) {
-    return std::unexpected(std::move(opened.error()));
-  }
+  auto server = std::make_unique<LoopServer>(options, throttle, log, metrics, guesses, memory);
+  PENSTOCK_TRY(server->open(options));
   return server;
 }
 

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -30,33 +29,22 @@ struct RespLimits {
   Millis shutdown_timeout = Seconds{5};
 };
 
-// How bytes move. By io_uring (Linux 6.0) a request takes a quarter to a third less CPU.
-enum class RespIo : std::uint8_t {
-  automatic,  // io_uring where the kernel gives it, else epoll
-  epoll,
-  io_uring,
-};
-
 struct RespOptions {
   std::string address;  // empty = no such server
   std::uint16_t port = 6380;
   std::size_t threads = 0;  // 0 = one per core, at least two
   std::string password;     // empty = none is asked for
-  RespIo io = RespIo::automatic;
   RespLimits limits;
-  // For tests: few buffers run out; a kernel that gives no io_uring. Null = ask the kernel.
-  std::size_t ring_buffers = 256;
-  std::function<Result<void>()> probe_ring = nullptr;
 };
 
 class RespServer {
  public:
   // Throttle, log, metrics, guesses and memory must outlive the server; one server per metrics
-  // registry. `invalid` for options that cannot work, `unavailable` when the address, or the
-  // io_uring asked for, cannot be had. Unfinished requests, transactions and replies not yet sent
-  // draw on `memory`; the connection that finds no room there is closed. One connection holds at
-  // most about 330 KiB (with io_uring, 590): it is not read from while its replies wait. With MULTI
-  // it may hold 1 MiB more, and then its replies.
+  // registry. `invalid` for options that cannot work, `unavailable` when the address
+  // cannot be had. Unfinished requests, transactions and replies not yet sent draw on `memory`; the
+  // connection that finds no room there is closed. One connection holds at most about 330 KiB: it
+  // is not read from while its replies wait. With MULTI it may hold 1 MiB more, and then its
+  // replies.
   static Result<std::unique_ptr<RespServer>> start(const RespOptions& options,
                                                    service::ThrottleService& throttle, Log& log,
                                                    runtime::Metrics& metrics, Guesses& guesses,

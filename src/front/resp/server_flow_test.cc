@@ -1,4 +1,4 @@
-// Who reads slowly, splits, floods, leaves in the middle: with each kind of loop.
+// Who reads slowly, splits, floods, leaves in the middle.
 #include <fcntl.h>
 #include <sys/mman.h>
 
@@ -16,8 +16,6 @@ namespace penstock::front {
 namespace {
 
 class RespServerFlow : public RespServerTest {};
-INSTANTIATE_TEST_SUITE_P(, RespServerFlow, testing::Values(RespIo::epoll, RespIo::io_uring),
-                         name_of_io);
 
 // Each says which one it is, so that a reply out of order is seen.
 std::string call(int number) { return fmt::format("ECHO {:01000d}\r\n", number); }
@@ -34,7 +32,7 @@ int good_replies(const RespClient& client, int count) {
   return good;
 }
 
-TEST_P(RespServerFlow, joins_commands_that_are_split_at_every_byte) {
+TEST_F(RespServerFlow, joins_commands_that_are_split_at_every_byte) {
   const RespClient client(start());
   const std::string text = "*2\r\n$4\r\nECHO\r\n$4\r\na\r\nb\r\nPING\r\necho \"x y\"\r\n";
   const std::string answer = "$4\r\na\r\nb\r\n+PONG\r\n$3\r\nx y\r\n";
@@ -47,7 +45,7 @@ TEST_P(RespServerFlow, joins_commands_that_are_split_at_every_byte) {
   EXPECT_EQ(client.read(answer.size()), answer);
 }
 
-TEST_P(RespServerFlow, answers_ten_thousand_in_order) {
+TEST_F(RespServerFlow, answers_ten_thousand_in_order) {
   const RespClient client(start());
   std::string all;
   for (int i = 0; i < 10'000; ++i) all += "CL.THROTTLE many 9999 1 1000\r\n";
@@ -63,7 +61,7 @@ TEST_P(RespServerFlow, answers_ten_thousand_in_order) {
   EXPECT_TRUE(replies.ends_with("+OK\r\n"));
 }
 
-TEST_P(RespServerFlow, stops_reading_from_who_does_not_read_and_goes_on_when_it_does) {
+TEST_F(RespServerFlow, stops_reading_from_who_does_not_read_and_goes_on_when_it_does) {
   // More than one connection may hold; a loop that read on would pass it.
   const RespClient client(start_with_memory(std::size_t{8} << 20));
   constexpr int kCalls = 24'000;  // 24 MB, more than the sockets hold
@@ -76,7 +74,7 @@ TEST_P(RespServerFlow, stops_reading_from_who_does_not_read_and_goes_on_when_it_
   writer.join();
 }
 
-TEST_P(RespServerFlow, hangs_up_when_the_memory_for_replies_is_used_up) {
+TEST_F(RespServerFlow, hangs_up_when_the_memory_for_replies_is_used_up) {
   const std::uint16_t port = start_with_memory(20'000);
   const std::string all = calls(24'000);
   // What is left of a reply may be little, but not for all of them.
@@ -93,7 +91,7 @@ TEST_P(RespServerFlow, hangs_up_when_the_memory_for_replies_is_used_up) {
   EXPECT_EQ(other.read(kPong.size()), kPong);
 }
 
-TEST_P(RespServerFlow, answers_who_has_said_all_it_had_to_say) {
+TEST_F(RespServerFlow, answers_who_has_said_all_it_had_to_say) {
   const std::uint16_t port = start();
   for (int i = 0; i < 100; ++i) {
     const RespClient brief(port);
@@ -117,7 +115,7 @@ TEST_P(RespServerFlow, answers_who_has_said_all_it_had_to_say) {
   }
 }
 
-TEST_P(RespServerFlow, outlives_clients_that_leave_while_they_are_answered) {
+TEST_F(RespServerFlow, outlives_clients_that_leave_while_they_are_answered) {
   const std::uint16_t port = start();
   const std::string all = calls(500);
   std::vector<std::thread> threads;
@@ -137,7 +135,7 @@ TEST_P(RespServerFlow, outlives_clients_that_leave_while_they_are_answered) {
   EXPECT_EQ(client.read(kPong.size()), kPong);
 }
 
-TEST_P(RespServerFlow, keeps_connections_apart_when_many_come_and_go) {
+TEST_F(RespServerFlow, keeps_connections_apart_when_many_come_and_go) {
   const std::uint16_t port = start();
   for (int round = 0; round < 5; ++round) {
     std::vector<std::unique_ptr<RespClient>> clients;
@@ -151,11 +149,10 @@ TEST_P(RespServerFlow, keeps_connections_apart_when_many_come_and_go) {
   EXPECT_TRUE(comes_to_metric("penstock_resp_connections 0"));
 }
 
-TEST_P(RespServerFlow, serves_all_when_buffers_run_out) {
-  RespOptions few = options();
-  few.threads = 1;
-  few.ring_buffers = 2;  // epoll has one anyway
-  const std::uint16_t port = start(few);
+TEST_F(RespServerFlow, serves_many_full_pipelines_on_one_thread) {
+  RespOptions one = options();
+  one.threads = 1;
+  const std::uint16_t port = start(one);
   constexpr int kCalls = 300;  // 300 KB each
   const std::string all = calls(kCalls);
   std::vector<std::thread> threads;
@@ -170,7 +167,7 @@ TEST_P(RespServerFlow, serves_all_when_buffers_run_out) {
   for (std::thread& thread : threads) thread.join();
 }
 
-TEST_P(RespServerFlow, stops_in_time_when_a_client_does_not_read) {
+TEST_F(RespServerFlow, stops_in_time_when_a_client_does_not_read) {
   const std::uint16_t port = start({.shutdown_timeout = Millis{300}});
   const RespClient stuck(port);
   stuck.send_until_stuck(calls(24'000), Millis{100});
@@ -182,7 +179,7 @@ TEST_P(RespServerFlow, stops_in_time_when_a_client_does_not_read) {
   EXPECT_TRUE(has_metric("penstock_resp_connections 0"));
 }
 
-TEST_P(RespServerFlow, answers_what_has_arrived_of_many_before_it_stops) {
+TEST_F(RespServerFlow, answers_what_has_arrived_of_many_before_it_stops) {
   const std::uint16_t port = start();
   std::vector<std::unique_ptr<RespClient>> clients;
   for (int i = 0; i < 50; ++i) {
@@ -196,65 +193,6 @@ TEST_P(RespServerFlow, answers_what_has_arrived_of_many_before_it_stops) {
     EXPECT_EQ(good_replies(*client, 20), 20);
     EXPECT_TRUE(client->is_at_end());
   }
-}
-
-// --- which kind
-
-class RespIoChoice : public testing::Test {
- protected:
-  ~RespIoChoice() override { ::close(log_fd_); }
-  Result<std::unique_ptr<RespServer>> start(RespIo io, bool given) {
-    RespOptions options{.address = "127.0.0.1", .port = 0, .threads = 1, .password = {}, .io = io};
-    options.probe_ring = [given]() -> Result<void> {
-      if (given) return {};
-      return fail(ErrorKind::unavailable, "the kernel gives no io_uring (a test says so)");
-    };
-    return RespServer::start(options, *throttle_, log_, metrics_, guesses_, memory_);
-  }
-  std::string log_text() const {
-    std::string text(4'096, '\0');
-    const ssize_t size = ::pread(log_fd_, text.data(), text.size(), 0);
-    text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
-    return text;
-  }
-
-  CoreLimits limits_;
-  int log_fd_ = ::memfd_create("log", MFD_CLOEXEC);
-  Log log_{limits_.clock, log_fd_, LogLevel::info, LogFormat::text};
-  runtime::Metrics metrics_;
-  CoreThrottle throttle_{limits_, log_, metrics_};
-  Guesses guesses_{log_, metrics_};
-  runtime::MemoryBudget memory_{std::size_t{256} << 20, metrics_};
-};
-
-TEST_F(RespIoChoice, does_not_start_without_the_ring_that_was_asked_for) {
-  const auto server = start(RespIo::io_uring, false);
-  ASSERT_FALSE(server);
-  EXPECT_EQ(server.error().kind, ErrorKind::unavailable);
-  EXPECT_EQ(server.error().what,
-            "resp.io is io_uring, and the kernel gives no io_uring (a test says so); epoll or auto "
-            "works without");
-}
-
-TEST_F(RespIoChoice, falls_back_to_epoll_and_says_why) {
-  const auto server = start(RespIo::automatic, false);
-  ASSERT_TRUE(server);
-  const RespClient client((*server)->port());
-  client.send("PING\r\n");
-  EXPECT_EQ(client.read(kPong.size()), kPong);
-  EXPECT_NE(log_text().find("io=epoll"), std::string::npos) << log_text();
-  EXPECT_NE(log_text().find("a test says so"), std::string::npos) << log_text();
-}
-
-TEST_F(RespIoChoice, does_not_ask_for_a_ring_when_told_epoll) {
-  ASSERT_TRUE(start(RespIo::epoll, false));
-  EXPECT_EQ(log_text().find("a test says so"), std::string::npos) << log_text();
-}
-
-TEST_F(RespIoChoice, takes_the_ring_where_it_is_given) {
-  if (const Result<void> given = Uring::probe(); !given) GTEST_SKIP() << given.error().what;
-  ASSERT_TRUE(start(RespIo::automatic, true));
-  EXPECT_NE(log_text().find("io=io_uring"), std::string::npos) << log_text();
 }
 
 }  // namespace

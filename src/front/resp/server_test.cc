@@ -10,10 +10,7 @@
 namespace penstock::front {
 namespace {
 
-INSTANTIATE_TEST_SUITE_P(, RespServerTest, testing::Values(RespIo::epoll, RespIo::io_uring),
-                         name_of_io);
-
-TEST_P(RespServerTest, answers_many_clients_at_once) {
+TEST_F(RespServerTest, answers_many_clients_at_once) {
   const std::uint16_t port = start();
   std::vector<std::thread> clients;
   for (int i = 0; i < 4; ++i) {
@@ -32,7 +29,7 @@ TEST_P(RespServerTest, answers_many_clients_at_once) {
   for (std::thread& client : clients) client.join();
 }
 
-TEST_P(RespServerTest, tells_one_too_many) {
+TEST_F(RespServerTest, tells_one_too_many) {
   const std::uint16_t port = start({.connections = 1});
   const RespClient first(port);
   first.send("PING\r\n");
@@ -43,13 +40,13 @@ TEST_P(RespServerTest, tells_one_too_many) {
   EXPECT_EQ(first.read(kPong.size()), kPong);
 }
 
-TEST_P(RespServerTest, lets_the_client_read_why_it_hangs_up) {
+TEST_F(RespServerTest, lets_the_client_read_why_it_hangs_up) {
   const RespClient client(start());
   client.send("*1\r\n$99999999999\r\n" + std::string(200'000, 'x'));
   EXPECT_EQ(client.read(1'000), "-ERR Protocol error: invalid bulk length\r\n");
 }
 
-TEST_P(RespServerTest, waits_for_a_reader_and_loses_nothing) {
+TEST_F(RespServerTest, waits_for_a_reader_and_loses_nothing) {
   const RespClient client(start());
   const std::string call = "ECHO " + std::string(1'000, 'x') + "\r\n";
   const std::string reply = "$1000\r\n" + std::string(1'000, 'x') + "\r\n";
@@ -63,7 +60,7 @@ TEST_P(RespServerTest, waits_for_a_reader_and_loses_nothing) {
   EXPECT_EQ(good, kCalls);
 }
 
-TEST_P(RespServerTest, hangs_up_on_who_never_reads) {
+TEST_F(RespServerTest, hangs_up_on_who_never_reads) {
   const RespClient client(start({.write_timeout = Millis{300}}));
   std::string calls;
   for (int i = 0; i < 20'000; ++i) calls += "INFO\r\n";
@@ -71,7 +68,7 @@ TEST_P(RespServerTest, hangs_up_on_who_never_reads) {
   EXPECT_TRUE(comes_to_metric("penstock_resp_connections_dropped_total 1"));
 }
 
-TEST_P(RespServerTest, counts_what_transactions_hold) {
+TEST_F(RespServerTest, counts_what_transactions_hold) {
   const std::uint16_t port = start_with_memory(300'000);
   const std::string call = "ECHO " + std::string(50'000, 'x') + "\r\n";
   const std::string queued = "+QUEUED\r\n";
@@ -89,13 +86,13 @@ TEST_P(RespServerTest, counts_what_transactions_hold) {
   EXPECT_EQ(third.read(5 + 2 * queued.size() + 4), "+OK\r\n" + queued + queued + "*2\r\n");
 }
 
-TEST_P(RespServerTest, hangs_up_on_who_says_nothing_when_told_to) {
+TEST_F(RespServerTest, hangs_up_on_who_says_nothing_when_told_to) {
   const RespClient client(start({.idle_timeout = Millis{200}}));
   client.send("PI");
   EXPECT_TRUE(client.is_at_end());
 }
 
-TEST_P(RespServerTest, answers_what_has_arrived_before_it_stops) {
+TEST_F(RespServerTest, answers_what_has_arrived_before_it_stops) {
   const std::uint16_t port = start();
   const RespClient idle(port);
   idle.send("PING\r\n");
@@ -112,7 +109,7 @@ TEST_P(RespServerTest, answers_what_has_arrived_before_it_stops) {
   server_->stop();
 }
 
-TEST_P(RespServerTest, says_when_the_address_is_taken) {
+TEST_F(RespServerTest, says_when_the_address_is_taken) {
   const std::uint16_t port = start();
   runtime::Metrics metrics;
   Guesses guesses(log_, metrics);

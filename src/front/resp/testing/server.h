@@ -19,7 +19,6 @@
 
 #include "front/resp/server.h"
 #include "front/resp/testing/limits.h"
-#include "front/resp/uring.h"
 
 namespace penstock::front {
 
@@ -89,19 +88,14 @@ class RespClient {
   const int fd_;
 };
 
-class RespServerTest : public testing::TestWithParam<RespIo> {
+class RespServerTest : public testing::Test {
  protected:
-  void SetUp() override {
-    if (GetParam() != RespIo::io_uring) return;
-    if (const Result<void> given = Uring::probe(); !given) GTEST_SKIP() << given.error().what;
-  }
   ~RespServerTest() override {
     server_.reset();
     ::close(log_fd_);
   }
   static RespOptions options(RespLimits limits = {}) {
     RespOptions options{.address = "127.0.0.1", .port = 0, .threads = 2, .password = {}};
-    options.io = GetParam();
     options.limits = limits;
     return options;
   }
@@ -134,9 +128,5 @@ class RespServerTest : public testing::TestWithParam<RespIo> {
   std::optional<runtime::MemoryBudget> memory_;  // made by start() at the latest
   std::unique_ptr<RespServer> server_;
 };
-
-inline std::string name_of_io(const testing::TestParamInfo<RespIo>& info) {
-  return info.param == RespIo::io_uring ? "io_uring" : "epoll";
-}
 
 }  // namespace penstock::front

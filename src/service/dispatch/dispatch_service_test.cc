@@ -74,10 +74,13 @@ TEST_F(DispatchServiceTest, hands_over_what_is_due_and_what_will_be) {
 }
 
 TEST_F(DispatchServiceTest, hears_what_others_took_in) {
-  settings.dispatch_interval = std::chrono::minutes{1};
+  settings.dispatch_interval = std::chrono::minutes{2};
+  settings.enabled = false;
   TestDispatch node(stores);
   ASSERT_TRUE(node.put_type(kType, settings));
   node.enqueue(calls("first", 1));
+  settings.enabled = true;  // its first look finds the first item
+  ASSERT_TRUE(node.put_type(kType, settings));
   ASSERT_TRUE(stores.downstream.wait_for(1));
   const std::vector<store::NewItem> items = {{.type = kType,
                                               .id = ItemId::trusted("other"),

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -162,7 +163,7 @@ struct TestDispatch {
         [settings](const auto&) -> Result<core::ItemTypeSettings> { return settings; }, "req");
   }
 
-  bool has_extension = true;
+  std::atomic<bool> has_extension = true;
   runtime::SystemClock clock;
   runtime::SteadyWallClock steady;
   Log log{clock, STDERR_FILENO, LogLevel::off, LogFormat::text};
